@@ -1,0 +1,92 @@
+"""Arrays of any library: the namespace, and the few operations it does not have. Nothing else knows that torch exists."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import array_api_compat as compat
+import numpy as np
+
+Array: TypeAlias = Any  # numpy.ndarray or torch.Tensor: the array API has no common type
+Namespace: TypeAlias = Any
+
+
+def namespace(*arrays: Array) -> Namespace:
+    """The array-API namespace that all ``arrays`` share."""
+    return compat.array_namespace(*arrays)
+
+
+def is_array(x: object) -> bool:
+    """Whether ``x`` is an array of a library the core runs on."""
+    return bool(compat.is_numpy_array(x) or compat.is_torch_array(x))
+
+
+def is_torch(x: object) -> bool:
+    return bool(compat.is_torch_array(x))
+
+
+def on_cuda(x: Array) -> bool:
+    return is_torch(x) and x.device.type == "cuda"
+
+
+def device(x: Array) -> Any:
+    return compat.device(x)
+
+
+def library(x: Array) -> str:
+    """``"numpy"`` or ``"torch (device)"``: how an error names where an array lives."""
+    return f"torch ({x.device})" if is_torch(x) else "numpy"
+
+
+def to_numpy(x: Array) -> np.ndarray[Any, Any]:
+    """A NumPy copy or view of ``x``, from any device."""
+    return x.detach().cpu().numpy() if is_torch(x) else np.asarray(x)
+
+
+def as_like(values: Any, like: Array, dtype: Any = None) -> Array:
+    """``values`` (NumPy or a list) in the library, on the device and (unless given) of the dtype of ``like``."""
+    if is_array(values) and is_torch(values) == is_torch(like):
+        found = values
+    else:
+        found = namespace(like).asarray(np.ascontiguousarray(to_numpy(values)), device=device(like))
+    dtype = dtype or like.dtype
+    if is_torch(like):
+        return found.to(device=like.device, dtype=dtype)
+    return np.asarray(found, dtype=dtype)
+
+
+def svd(m: Array) -> tuple[Array, Array, Array]:
+    """Thin SVD of the last two axes: ``m = u @ diag(s) @ vt``."""
+    xp = namespace(m)
+    u, s, vt = xp.linalg.svd(m, full_matrices=False)
+    return u, s, vt
+
+
+def transpose(m: Array) -> Array:
+    """The last two axes exchanged."""
+    return namespace(m).matrix_transpose(m)
+
+
+def logsumexp(z: Array, axis: int) -> Array:
+    """log Σ exp along ``axis``; −inf where every entry is −inf."""
+    xp = namespace(z)
+    top = xp.max(z, axis=axis, keepdims=True)
+    safe = xp.where(xp.isfinite(top), top, xp.zeros_like(top))
+    with np.errstate(divide="ignore"):
+        total = xp.log(xp.sum(xp.exp(z - safe), axis=axis))
+    return total + xp.squeeze(safe, axis=axis)
+
+
+def log(z: Array) -> Array:
+    """Elementwise log with log 0 = −inf and no warning."""
+    with np.errstate(divide="ignore"):
+        return namespace(z).log(z)
+
+
+def normal(rng: np.random.Generator, shape: tuple[int, ...], like: Array) -> Array:
+    """Standard normal draws; drawn by NumPy so that every library and device sees the same numbers."""
+    return as_like(rng.standard_normal(shape), like)
+
+
+def machine_epsilon(x: Array) -> float:
+    return float(namespace(x).finfo(x.dtype).eps)
