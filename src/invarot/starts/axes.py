@@ -1,0 +1,66 @@
+"""Principal axes of one cloud onto those of the other, with the signs the data cannot decide tried both ways."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from invarot.arrays import Array, as_like, namespace, to_numpy, transpose
+from invarot.errors import InputError
+from invarot.starts.profiles import second_moment
+
+
+def axes(
+    x: Array, y: Array, a: Array, b: Array, *, rng: np.random.Generator, all_signs: int = 5, doubtful: int = 4
+) -> Array:
+    """Match principal axes in order of spread, signs by skewness.
+
+    Axes are those of the weighted second moment about the origin, where the maps turn.
+
+    Parameters
+    ----------
+    x, y : arrays (n, dx), (m, dy)
+    a, b : arrays (n,), (m,)
+    rng : numpy Generator
+        Not used.
+    all_signs : int
+        Up to this many dimensions every pattern of signs is returned.
+    doubtful : int
+        Above it, every pattern of the ``doubtful`` signs that the skewness decides least.
+
+    Returns
+    -------
+    maps : array (s, dx, dy)
+        The pattern that agrees with the skewness comes first; then by how little they contradict it.
+    """
+    if all_signs < 0 or doubtful < 0:
+        raise InputError(f"all_signs and doubtful must not be negative, got {all_signs} and {doubtful}: use 0 for none")
+    d = min(x.shape[1], y.shape[1])
+    vx, vy = _top_axes(x, a, d), _top_axes(y, b, d)
+    belief = _skewness(x @ vx, a) * _skewness(y @ vy, b)
+    base = np.where(belief < 0, -1.0, 1.0)
+    free = np.arange(d) if d <= all_signs else np.argsort(np.abs(belief), kind="stable")[: min(doubtful, d)]
+    patterns = np.asarray(list(itertools.product((1.0, -1.0), repeat=len(free))), dtype=np.float64)
+    contradiction = (patterns < 0) @ np.abs(belief[free])
+    patterns = patterns[np.argsort(contradiction, kind="stable")]
+    signs = np.tile(base, (len(patterns), 1))
+    signs[:, free] *= patterns
+    return (vx[None] * as_like(signs, x)[:, None, :]) @ transpose(vy)[None]
+
+
+def _top_axes(x: Array, a: Array, d: int) -> Array:
+    """The ``d`` eigenvectors of most spread, each with its largest entry positive so that the answer is one answer."""
+    xp = namespace(x)
+    _, vectors = xp.linalg.eigh(second_moment(x, a))
+    top = np.ascontiguousarray(to_numpy(vectors)[:, ::-1][:, :d])
+    sign = np.sign(top[np.argmax(np.abs(top), axis=0), np.arange(d)])
+    return as_like(top * np.where(sign == 0, 1.0, sign), x)
+
+
+def _skewness(z: Array, a: Array) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Weighted third moment of each column over the 3/2 power of its second, about the origin."""
+    xp = namespace(z)
+    third = to_numpy(xp.sum(z**3 * a[:, None], axis=0)).astype(np.float64)
+    second = to_numpy(xp.sum(z**2 * a[:, None], axis=0)).astype(np.float64)
+    return np.asarray(np.where(second > 0, third / np.where(second > 0, second, 1.0) ** 1.5, 0.0))

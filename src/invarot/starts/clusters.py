@@ -1,0 +1,138 @@
+"""Centroids matched as a quadratic assignment: few, so the assignment is small; averaged, so they are steady."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import quadratic_assignment  # type: ignore[attr-defined]
+
+from invarot.arrays import Array, as_like, namespace, to_numpy, transpose
+from invarot.errors import InputError
+from invarot.starts.matching import polar, soft_match, squared_distances
+from invarot.starts.profiles import anchored_cost, canonical_order
+
+
+def clusters(
+    x: Array,
+    y: Array,
+    a: Array,
+    b: Array,
+    *,
+    rng: np.random.Generator,
+    n_clusters: int = 40,
+    repeats: int = 4,
+    restarts: int = 10,
+    epsilon: float = 0.05,
+) -> Array:
+    """Cluster both clouds, match the centroids by their distances, and let the matched centroids place all points.
+
+    Parameters
+    ----------
+    x, y : arrays (n, dx), (m, dy)
+    a, b : arrays (n,), (m,)
+    rng : numpy Generator
+    n_clusters : int
+        Centroids a cloud (at most its number of points).
+    repeats : int
+        Independent clusterings.
+    restarts : int
+        Starts of the quadratic assignment (FAQ) for each; the best is kept.
+    epsilon : float
+        Entropy weight of the match by similarity to all matched centroids, relative to the mean cost.
+
+    Returns
+    -------
+    maps : array (repeats + 2, dx, dy)
+        From all points matched by their similarities to the centroids of all repeats; from the mean cross-moment of
+        the centroids; then from each repeat's own, best assignment first.
+    """
+    if min(n_clusters, repeats, restarts) < 1:
+        raise InputError(
+            f"n_clusters, repeats and restarts must be at least 1, got {n_clusters}, {repeats} and {restarts}"
+        )
+    xp = namespace(x)
+    order, other = canonical_order(x, a), canonical_order(y, b)
+    xs, a_s, ys, b_s = (xp.take(v, o, axis=0) for v, o in ((x, order), (a, order), (y, other), (b, other)))
+    k = min(n_clusters, x.shape[0], y.shape[0])
+    found = []
+    for _ in range(repeats):
+        (cx, mass_x), (cy, mass_y) = kmeans(xs, a_s, k, rng=rng), kmeans(ys, b_s, k, rng=rng)
+        assigned, value = match_centroids(to_numpy(cx), to_numpy(cy), rng=rng, restarts=restarts)
+        columns = as_like(assigned, order)
+        cy, mass_y = xp.take(cy, columns, axis=0), xp.take(mass_y, columns, axis=0)
+        found.append((value, cx, cy, transpose(cx * xp.sqrt(mass_x * mass_y)[:, None]) @ cy))
+    found.sort(key=lambda item: -item[0])
+    anchors_x, anchors_y = xp.concat([item[1] for item in found]), xp.concat([item[2] for item in found])
+    plan = soft_match(anchored_cost(xs, ys, a_s, b_s, anchors_x, anchors_y), a_s, b_s, epsilon=epsilon)
+    moments = [item[3] for item in found]
+    mean = sum(moments[1:], start=moments[0]) / len(moments)
+    return polar(xp.stack([transpose(xs) @ (plan @ ys), mean, *moments]))
+
+
+def kmeans(x: Array, a: Array, k: int, *, rng: np.random.Generator, max_iter: int = 25) -> tuple[Array, Array]:
+    """Weighted Lloyd iterations from a k-means++ draw: centroids (k, d) and their masses (k,)."""
+    xp = namespace(x)
+    first = _draw(to_numpy(a), rng)
+    chosen = [first]
+    nearest = squared_distances(x, x[first : first + 1])[:, 0]
+    for _ in range(k - 1):
+        pick = _draw(to_numpy(nearest * a), rng)
+        chosen.append(pick)
+        nearest = xp.minimum(nearest, squared_distances(x, x[pick : pick + 1])[:, 0])
+    label = None
+    centroids = xp.stack([x[i] for i in chosen])
+    for _ in range(max_iter):
+        new = xp.argmin(squared_distances(x, centroids), axis=1)
+        if label is not None and bool(xp.all(new == label)):
+            break
+        label = new
+        member = as_like(np.eye(k)[to_numpy(label)], x)
+        mass = xp.sum(member * a[:, None], axis=0)
+        sums = transpose(member * a[:, None]) @ x
+        safe = xp.where(mass > 0, mass, xp.ones_like(mass))
+        centroids = xp.where((mass > 0)[:, None], sums / safe[:, None], centroids)  # an empty cluster stays put
+    return centroids, mass
+
+
+def match_centroids(
+    cx: NDArray[np.float64], cy: NDArray[np.float64], *, rng: np.random.Generator, restarts: int
+) -> tuple[NDArray[np.int64], float]:
+    """The column each row of ``cx`` goes to in ``cy``, best of ``restarts``, and the correlation of distances there."""
+    k = cx.shape[0]
+    left, right = _centred_distances(cx), _centred_distances(cy)
+    best, value = np.arange(k), -np.inf
+    for attempt in range(restarts):
+        start = np.full((k, k), 1.0 / k)
+        if attempt:
+            start = 0.5 * start + 0.5 * _random_stochastic(k, rng)
+        options = {"maximize": True, "P0": start}
+        columns = quadratic_assignment(left, right, method="faq", options=options)["col_ind"]  # type: ignore[no-untyped-call]
+        fit = float(np.sum(left * right[np.ix_(columns, columns)]))
+        if fit > value:
+            best, value = columns, fit
+    return best, value
+
+
+def _centred_distances(c: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Distances between rows, off-diagonal entries shifted to mean zero and scaled to unit length."""
+    found = np.sqrt(np.maximum(squared_distances(c, c), 0)).astype(np.float64)
+    k = found.shape[0]
+    off = ~np.eye(k, dtype=bool)
+    if k > 1:
+        found = np.where(off, found - found[off].mean(), 0.0)
+    length = np.linalg.norm(found)
+    return np.asarray(found / length if length > 0 else found)
+
+
+def _random_stochastic(k: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    found = rng.random((k, k))
+    for _ in range(20):
+        found /= found.sum(axis=1, keepdims=True)
+        found /= found.sum(axis=0, keepdims=True)
+    return found
+
+
+def _draw(weights: NDArray[np.float64], rng: np.random.Generator) -> int:
+    """An index with probability proportional to ``weights``; the first one when all are zero."""
+    total = np.cumsum(weights.astype(np.float64))
+    return min(int(np.searchsorted(total, rng.random() * total[-1], side="right")), len(total) - 1)

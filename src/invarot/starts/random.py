@@ -1,0 +1,28 @@
+"""Maps drawn uniformly (Haar) from the (semi-)orthogonal ones."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from invarot.arrays import Array, normal
+from invarot.errors import InputError
+from invarot.starts.matching import polar
+
+
+def random(x: Array, y: Array, a: Array, b: Array, *, rng: np.random.Generator, n_starts: int = 1) -> Array:
+    """``n_starts`` uniformly random maps: polar factors of Gaussian matrices.
+
+    Parameters
+    ----------
+    x, y : arrays (n, dx), (m, dy)
+    a, b : arrays (n,), (m,)
+    rng : numpy Generator
+    n_starts : int
+
+    Returns
+    -------
+    maps : array (n_starts, dx, dy)
+    """
+    if n_starts < 1:
+        raise InputError(f"n_starts must be at least 1, got {n_starts}: give the number of random maps to draw")
+    return polar(normal(rng, (n_starts, x.shape[1], y.shape[1]), x))

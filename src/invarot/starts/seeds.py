@@ -1,0 +1,115 @@
+"""A few known pairs: their own cross-moment, and the rest of the points placed by their similarity to them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from invarot.arrays import Array, as_like, namespace, svd, to_numpy, transpose
+from invarot.errors import InputError
+from invarot.starts.axes import axes
+from invarot.starts.matching import polar, soft_match
+from invarot.starts.profiles import anchored_cost, canonical_order, subsample
+from invarot.starts.signature import profile_cost
+
+
+def seeds(
+    x: Array,
+    y: Array,
+    a: Array,
+    b: Array,
+    *,
+    rng: np.random.Generator,
+    pairs: Any,
+    weights: Any = None,
+    size: int | None = 5000,
+    ordered: bool = False,
+    epsilon: float = 0.05,
+    profile_weight: float = 1.0,
+) -> Array:
+    """Maps that carry known pairs onto each other.
+
+    Parameters
+    ----------
+    x, y : arrays (n, dx), (m, dy)
+    a, b : arrays (n,), (m,)
+    rng : numpy Generator
+        Not used.
+    pairs : integers (k, 2)
+        Row i of ``x`` is known to correspond to row j of ``y``.
+    weights : array (k,), optional
+        Trust in each pair; all equal by default.
+    size, ordered : int or None, bool
+        Subsample of the other points, as in `signature`.
+    epsilon : float
+        Entropy weight of the match of the other points, relative to the mean cost.
+    profile_weight : float
+        Say of the rotation-invariant profiles beside the similarities to the pairs when k is small:
+        the cost is anchors + ``profile_weight`` · min(1, 10 / k) · profiles.
+
+    Returns
+    -------
+    maps : array (1 or 2, dx, dy)
+        With fewer pairs than twice min(dx, dy): the map from all points placed by their similarities to the pairs,
+        then the pairs' own map completed by principal axes. Otherwise the pairs' own map alone.
+    """
+    rows, columns, trust = check_pairs(pairs, weights, x.shape[0], y.shape[0])
+    xp = namespace(x)
+    order = canonical_order(x, a)
+    i, j, w = as_like(rows, order), as_like(columns, order), as_like(trust, x)
+    px, py = xp.take(x, i, axis=0), xp.take(y, j, axis=0)
+    known = transpose(px * w[:, None]) @ py
+    d = min(x.shape[1], y.shape[1])
+    if len(rows) >= 2 * d:
+        return polar(known)[None]
+    xs, a_s, _ = subsample(x, a, size, ordered=ordered)
+    ys, b_s, _ = subsample(y, b, size, ordered=ordered)
+    cost = anchored_cost(xs, ys, a_s, b_s, px, py)
+    if profile_weight > 0:
+        cost = cost + profile_weight * min(1.0, 10.0 / len(rows)) * profile_cost(xs, ys, a_s, b_s)
+    moment = transpose(xs) @ (soft_match(cost, a_s, b_s, epsilon=epsilon) @ ys)
+    return polar(xp.stack([_unit(moment) + _unit(known), _completed(known, x, y, a, b, rng)]))
+
+
+def check_pairs(pairs: Any, weights: Any, n: int, m: int) -> tuple[Array, Array, Array]:
+    """Row indices, column indices and weights (of mean one) of known pairs, as NumPy arrays."""
+    found = np.asarray(to_numpy(pairs) if hasattr(pairs, "shape") else pairs)
+    if found.ndim != 2 or found.shape[1] != 2 or found.shape[0] < 1 or not np.issubdtype(found.dtype, np.integer):
+        raise InputError(
+            f"pairs must be integers of shape (k, 2), k at least 1, got {found.dtype} of shape {found.shape}: "
+            "give a list of (row of x, row of y)"
+        )
+    if found.min() < 0 or found[:, 0].max() >= n or found[:, 1].max() >= m:
+        raise InputError(
+            f"pairs must index {n} rows of x and {m} rows of y, got indices from {found.min(axis=0).tolist()} to "
+            f"{found.max(axis=0).tolist()}: count rows from 0"
+        )
+    if weights is None:
+        trust = np.ones(len(found))
+    else:
+        trust = np.asarray(to_numpy(weights) if hasattr(weights, "shape") else weights, dtype=np.float64)
+        if trust.shape != (len(found),) or not np.all(np.isfinite(trust)) or trust.min() < 0 or trust.max() <= 0:
+            raise InputError(
+                f"weights must be {len(found)} non-negative numbers, not all zero, one for each pair, got shape "
+                f"{trust.shape}: leave it out to trust all pairs alike"
+            )
+    return found[:, 0], found[:, 1], trust / trust.mean()
+
+
+def _completed(known: Array, x: Array, y: Array, a: Array, b: Array, rng: np.random.Generator) -> Array:
+    """The pairs' moment, plus principal axes of what is orthogonal to all pairs (weighed so as not to disturb them)."""
+    u, s, vt = svd(known)
+    rank = int(np.sum(to_numpy(s) > 1e-4 * float(s[0]))) if float(s[0]) > 0 else 0
+    u, vt = u[:, :rank], vt[:rank, :]
+    rest_x, rest_y = x - (x @ u) @ transpose(u), y - (y @ transpose(vt)) @ vt
+    free = axes(rest_x, rest_y, a, b, rng=rng, all_signs=0, doubtful=0)[0]
+    free = free - u @ (transpose(u) @ free)
+    free = free - (free @ transpose(vt)) @ vt
+    return u @ vt + 1e-2 * free
+
+
+def _unit(moment: Array) -> Array:
+    xp = namespace(moment)
+    size = float(xp.sqrt(xp.sum(moment * moment)))
+    return moment / size if size > 0 else moment

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from invarot.errors import InputError
+from invarot.starts import clusters
+from invarot.starts.clusters import kmeans, match_centroids
+
+
+def islands(seed=0, d=5, k=12, each=15):
+    rng = np.random.default_rng(seed)
+    centres = 4 * rng.standard_normal((k, d))
+    points = np.repeat(centres, each, axis=0) + 0.2 * rng.standard_normal((k * each, d))
+    return centres, points - points.mean(axis=0)
+
+
+def test_kmeans_finds_separated_islands():
+    _, points = islands()
+    a = np.full(len(points), 1 / len(points))
+    centroids, mass = kmeans(points, a, 12, rng=np.random.default_rng(1))
+    assert mass.sum() == pytest.approx(1.0)
+    spread = np.min(np.linalg.norm(points[:, None] - centroids[None], axis=2), axis=1)
+    assert np.median(spread) < 1.0
+
+
+def test_kmeans_weighs_points():
+    x = np.array([[0.0], [1.0]])
+    centroids, _ = kmeans(x, np.array([0.75, 0.25]), 1, rng=np.random.default_rng(0))
+    np.testing.assert_allclose(centroids, [[0.25]])
+
+
+def test_centroids_are_matched_by_their_distances():
+    centres, _ = islands()
+    rng = np.random.default_rng(2)
+    turn, shuffle = np.linalg.qr(rng.standard_normal((5, 5)))[0], rng.permutation(12)
+    found, value = match_centroids(centres, (centres @ turn)[shuffle], rng=rng, restarts=10)
+    np.testing.assert_array_equal(shuffle[found], np.arange(12))
+    assert value == pytest.approx(1.0)
+
+
+def test_a_new_sample_of_the_same_islands_is_aligned():
+    rng = np.random.default_rng(3)
+    centres, x = islands()
+    turn = np.linalg.qr(rng.standard_normal((5, 5)))[0]
+    y = np.repeat(centres, 10, axis=0) + 0.2 * rng.standard_normal((120, 5))
+    y = (y - y.mean(axis=0)) @ turn
+    a, b = np.full(len(x), 1 / len(x)), np.full(len(y), 1 / len(y))
+    maps = clusters(x, y, a, b, rng=np.random.default_rng(0), n_clusters=12, repeats=3)
+    assert maps.shape == (5, 5, 5)
+    assert min(np.linalg.norm(m - turn) for m in maps[:3]) < 0.3
+
+
+@pytest.mark.parametrize("option", ["n_clusters", "repeats", "restarts"])
+def test_counts_must_be_positive(option):
+    _, x = islands()
+    a = np.full(len(x), 1 / len(x))
+    with pytest.raises(InputError, match=option):
+        clusters(x, x, a, a, rng=np.random.default_rng(0), **{option: 0})

@@ -1,0 +1,49 @@
+"""random, identity, given."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from invarot.errors import InputError
+from invarot.starts import given, identity, random
+
+X, Y = np.ones((5, 3)), np.ones((4, 2))
+A, B = np.full(5, 0.2), np.full(4, 0.25)
+
+
+def test_random_counts_and_differs():
+    maps = random(X, Y, A, B, rng=np.random.default_rng(0), n_starts=7)
+    assert maps.shape == (7, 3, 2)
+    assert not np.allclose(maps[0], maps[1])
+
+
+def test_random_is_uniform():
+    x = np.ones((2, 3))
+    maps = random(x, x, np.full(2, 0.5), np.full(2, 0.5), rng=np.random.default_rng(0), n_starts=4000)
+    # Haar: entries of mean zero and variance 1/d, both orientations alike
+    np.testing.assert_allclose(maps.mean(axis=0), 0, atol=0.05)
+    np.testing.assert_allclose((maps**2).mean(axis=0), 1 / 3, atol=0.03)
+    assert abs(np.linalg.det(maps).mean()) < 0.06
+
+
+def test_random_needs_at_least_one():
+    with pytest.raises(InputError, match="n_starts"):
+        random(X, Y, A, B, rng=np.random.default_rng(0), n_starts=0)
+
+
+def test_identity_is_the_rectangular_eye():
+    np.testing.assert_array_equal(identity(X, Y, A, B, rng=np.random.default_rng(0))[0], np.eye(3, 2))
+
+
+def test_given_takes_one_map_or_a_batch():
+    one = np.eye(3, 2)
+    assert given(X, Y, A, B, rng=np.random.default_rng(0), maps=one).shape == (1, 3, 2)
+    batch = given(X, Y, A, B, rng=np.random.default_rng(0), maps=np.stack([one, -one]))
+    np.testing.assert_array_equal(batch[1], -one)
+
+
+@pytest.mark.parametrize("bad", [np.eye(2, 3), np.eye(3), np.zeros((0, 3, 2)), np.full((3, 2), np.nan)])
+def test_given_refuses_what_does_not_fit(bad):
+    with pytest.raises(InputError, match="start map"):
+        given(X, Y, A, B, rng=np.random.default_rng(0), maps=bad)
