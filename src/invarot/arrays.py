@@ -83,6 +83,10 @@ def log(z: Array) -> Array:
         return namespace(z).log(z)
 
 
+def exp_in_place(z: Array) -> Array:
+    return z.exp_() if is_torch(z) else np.exp(z, out=z)
+
+
 def normal(rng: np.random.Generator, shape: tuple[int, ...], like: Array) -> Array:
     """Standard normal draws; drawn by NumPy so that every library and device sees the same numbers."""
     return as_like(rng.standard_normal(shape), like)
@@ -90,3 +94,11 @@ def normal(rng: np.random.Generator, shape: tuple[int, ...], like: Array) -> Arr
 
 def machine_epsilon(x: Array) -> float:
     return float(namespace(x).finfo(x.dtype).eps)
+
+
+def free_device_memory(x: Array) -> int:
+    """Bytes free on the CUDA device of ``x``, what torch has cached counted in."""
+    import torch
+
+    free, _ = torch.cuda.mem_get_info(x.device)
+    return int(free + torch.cuda.memory_reserved(x.device) - torch.cuda.memory_allocated(x.device))

@@ -1,0 +1,122 @@
+"""The loop: plan step, map step, a smaller epsilon. Every start is a row of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array, namespace, to_numpy
+from ..transport.plan import EntropicPlan, SparsePlan
+from .halves import EntropicCoupler, ExactCoupler, PlanStep, best_maps
+from .history import History, Step
+from .problem import Problem, transport_cost
+from .settings import Settings
+
+Observer = Callable[[Step], object]
+Floats = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Run:
+    """Where a batch of s starts ended."""
+
+    maps: Array  # (s, dx, dy)
+    coupler: EntropicCoupler | ExactCoupler
+    objectives: Floats  # (s,)
+    values: Floats  # (s,): the objectives, signed so that larger is better
+    settled: Floats  # (s,) bool
+    records: list[dict[str, Any]]
+    stage: str
+
+    @property
+    def best(self) -> int:
+        return int(np.argmax(self.values))
+
+    @property
+    def epsilon(self) -> float:
+        return float(self.records[-1]["epsilon"])
+
+    def plan(self, start: int) -> EntropicPlan | SparsePlan:
+        return self.coupler.plan(start)
+
+    def history(self, start: int) -> History:
+        return History([_step(record, start, self.stage) for record in self.records])
+
+
+def alternate(
+    problem: Problem,
+    maps: Array,
+    settings: Settings,
+    *,
+    on_step: Observer | None = None,
+    stage: str = "solve",
+    epsilon: float | None = None,
+    floor: float | None = None,
+) -> Run:
+    """Algorithm 1 of the paper from ``maps`` (s, dx, dy), all starts together.
+
+    ``epsilon`` and ``floor`` override the schedule's first and last, for callers that solve in stages.
+    """
+    schedule = settings.schedule
+    unit = 1.0 if schedule.absolute else problem.cost_scale
+    floor = schedule.floor if floor is None else floor
+    epsilon = max(schedule.epsilon if epsilon is None else epsilon, floor)
+    exact = settings.plan == "exact"
+    coupler = ExactCoupler(problem) if exact else EntropicCoupler(problem, maps, settings)
+    w, images, records = maps, None, []
+    floor_steps = 0
+    settled = np.zeros(maps.shape[0], dtype=bool)
+    for _ in range(settings.max_iter):
+        floor_steps += exact or epsilon <= floor
+        tol = settings.plan_tol if floor_steps else 10 * settings.plan_tol
+        plan = coupler.couple(w, epsilon * unit, tol=tol)  # lines 8-14: C, Sinkhorn, Γ
+        step, moment = best_maps(problem, plan.images, w, settings)  # lines 15-18: SVD, spectrum, P
+        record = _measure(problem, settings, plan, images, moment, w, step.map)
+        records.append({"step": len(records), "epsilon": 0.0 if exact else epsilon, "gap": to_numpy(step.gap), **record})
+        w, images = step.map, plan.images
+        values = _signed(records[-1]["objective"], settings)
+        if on_step is not None:
+            on_step(_step(records[-1], int(np.argmax(values)), stage))
+        if floor_steps >= 2:
+            change = np.abs(records[-1]["objective"] - records[-2]["objective"])
+            settled = (change <= settings.tol * problem.score_scale) & (record["marginal_error"] <= settings.plan_tol)
+            if settled.all():
+                break
+        epsilon = max(schedule.after(epsilon, float(np.max(record["map_change"]))), floor)  # line 19
+    return Run(w, coupler, records[-1]["objective"], values, settled, records, stage)
+
+
+def _signed(objective: Floats, settings: Settings) -> Floats:
+    return objective if settings.larger_is_better else -objective
+
+
+def _measure(
+    problem: Problem, settings: Settings, plan: PlanStep, last_images: Array | None, moment: Array, old: Array, new: Array
+) -> dict[str, Any]:
+    """One record of the history, an entry a start."""
+    xp = namespace(new)
+    score = xp.sum(moment * new, axis=(-2, -1))
+    cost = transport_cost(problem, moment, new)
+    if last_images is None:
+        plan_change = xp.full_like(score, xp.nan)
+    else:
+        move = xp.sum((plan.images - last_images) ** 2, axis=-1) / problem.a
+        plan_change = xp.sqrt(xp.sum(move, axis=-1) / (problem.mean_square_y or 1.0))
+    size = xp.sqrt(xp.sum(new**2, axis=(-2, -1)))
+    return {
+        "objective": to_numpy(score if settings.larger_is_better else cost),
+        "energy": to_numpy((-2 * score if settings.larger_is_better else cost) + plan.divergence),
+        "map_change": to_numpy(xp.sqrt(xp.sum((new - old) ** 2, axis=(-2, -1))) / size),
+        "plan_change": to_numpy(plan_change),
+        "marginal_error": to_numpy(plan.error),
+        "inner_iterations": plan.iterations,
+        "mode": plan.mode,
+    }
+
+
+def _step(record: dict[str, Any], start: int, stage: str) -> Step:
+    one = {key: value[start].item() if isinstance(value, np.ndarray) else value for key, value in record.items()}
+    return Step(stage=stage, **one)

@@ -1,0 +1,100 @@
+"""The two half-steps of the loop: couple the clouds under a map, then find the best map for the coupling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..arrays import Array, device, namespace, transpose
+from ..geometry.frank_wolfe import MapStep, best_quadratic_map
+from ..geometry.schatten import SchattenBall
+from ..transport.choice import make_cost
+from ..transport.exact import exact_plan
+from ..transport.plan import EntropicPlan, SparsePlan
+from ..transport.sinkhorn import Potentials, sinkhorn
+from .problem import Problem
+from .settings import Settings
+
+
+@dataclass(frozen=True)
+class PlanStep:
+    """What the map step and the history need of s plans."""
+
+    images: Array  # (s, n, dy): Γy
+    divergence: Array  # (s,): ε·KL(Γ | a bᵀ), 0 for exact plans
+    error: Array  # (s,): l_1 error of the row sums
+    iterations: int
+    mode: str
+
+
+class EntropicCoupler:
+    """Entropic plan steps; the potentials are carried from each to the next, across epsilon and map."""
+
+    def __init__(self, problem: Problem, maps: Array, settings: Settings) -> None:
+        xp = namespace(problem.x)
+        self.problem, self.settings = problem, settings
+        self.with_ones = xp.concat([problem.y, xp.ones_like(problem.y[:, :1])], axis=1)
+        start = {"dtype": maps.dtype, "device": device(maps)}
+        self.potentials = Potentials(
+            u=xp.zeros((maps.shape[0], problem.x.shape[0]), **start),
+            v=xp.zeros((maps.shape[0], problem.y.shape[0]), **start),
+            error=xp.zeros((maps.shape[0],), **start),
+            iterations=0,
+        )
+        self.epsilon: float | None = None
+        self.z: Array = None
+
+    def couple(self, w: Array, epsilon: float, *, tol: float) -> PlanStep:
+        """The plans for maps w (s, dx, dy) at an absolute epsilon, their rows right to ``tol``."""
+        xp = namespace(w)
+        problem = self.problem
+        self.z = problem.x @ w
+        cost = make_cost(self.z, problem.y, 2 / epsilon, problem.a, problem.b, memory=self.settings.memory)
+        warm = self.potentials.at((self.epsilon or epsilon) / epsilon)
+        self.epsilon = epsilon
+        found = sinkhorn(cost, problem.a, problem.b, warm=warm, tol=tol, max_iter=self.settings.plan_max_iter)
+        self.potentials = found
+        applied = cost.apply(found.u, found.v, self.with_ones)
+        images, mass = applied[..., :-1], applied[..., -1]
+        inner = 2 * xp.sum(images * self.z, axis=(-2, -1))
+        divergence = inner + epsilon * (xp.sum(mass * found.u, axis=-1) + xp.sum(problem.b * found.v, axis=-1))
+        error = xp.sum(xp.abs(mass - problem.a), axis=-1)
+        return PlanStep(images, divergence, error, found.iterations, cost.mode)
+
+    def plan(self, start: int) -> EntropicPlan:
+        assert self.epsilon is not None
+        problem, found = self.problem, self.potentials
+        return EntropicPlan(
+            self.z[start], problem.y, problem.a, problem.b, found.u[start], found.v[start],
+            self.epsilon, float(found.error[start]), found.iterations,
+        )  # fmt: skip
+
+
+class ExactCoupler:
+    """Exact plan steps, one start after the other; epsilon plays no part."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.plans: list[SparsePlan] = []
+
+    def couple(self, w: Array, epsilon: float, *, tol: float) -> PlanStep:
+        xp = namespace(w)
+        problem = self.problem
+        self.plans = [exact_plan(problem.x @ one, problem.y, problem.a, problem.b) for one in w]
+        images = xp.stack([plan.apply(problem.y) for plan in self.plans])
+        nothing = xp.zeros_like(images[:, 0, 0])
+        return PlanStep(images, nothing, nothing, 1, "exact")
+
+    def plan(self, start: int) -> SparsePlan:
+        return self.plans[start]
+
+
+def best_maps(problem: Problem, images: Array, w: Array, settings: Settings) -> tuple[MapStep, Array]:
+    """The map step, and the moments (s, dx, dy) it rests on; ``w`` is where Frank–Wolfe starts."""
+    xp = namespace(images)
+    moment = transpose(problem.x) @ images
+    if problem.seeds is not None:
+        moment = moment + problem.seeds
+    invariance = settings.invariance
+    if settings.objective == "transport" and isinstance(invariance, SchattenBall):
+        return best_quadratic_map(invariance, problem.second_moment, moment, start=w), moment
+    return MapStep(invariance.best_map(moment), xp.zeros_like(moment[..., 0, 0]), 1), moment

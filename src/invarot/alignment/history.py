@@ -1,0 +1,66 @@
+"""What happened, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import overload
+
+
+@dataclass(frozen=True)
+class Step:
+    """One outer step: a plan, then a map.
+
+    ``epsilon`` is relative to the cost scale; ``energy`` is the entropic objective that no step may worsen at a fixed
+    epsilon (lower is better); ``map_change`` is ‖W − W'‖_F/‖W‖_F; ``plan_change`` the root mean square move of the
+    source points' images under the plan, relative to that of y; ``gap`` the duality gap of the map step.
+    """
+
+    step: int
+    epsilon: float
+    objective: float
+    energy: float
+    map_change: float
+    plan_change: float
+    marginal_error: float
+    inner_iterations: int
+    gap: float
+    mode: str
+    stage: str = "solve"
+
+
+class History(Sequence[Step]):
+    """The steps of the chosen start; ``history["objective"]`` is one column of them."""
+
+    def __init__(self, steps: Sequence[Step]) -> None:
+        self._steps = tuple(steps)
+
+    @overload
+    def __getitem__(self, key: int) -> Step: ...
+    @overload
+    def __getitem__(self, key: slice) -> Sequence[Step]: ...
+    @overload
+    def __getitem__(self, key: str) -> list[float]: ...
+    def __getitem__(self, key: int | slice | str) -> Step | Sequence[Step] | list[float]:
+        if isinstance(key, str):
+            return [getattr(step, key) for step in self._steps]
+        return self._steps[key]
+
+    def __len__(self) -> int:
+        return len(self._steps)
+
+    def __iter__(self) -> Iterator[Step]:
+        return iter(self._steps)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, History) and self._steps == other._steps
+
+    def __hash__(self) -> int:
+        return hash(self._steps)
+
+    def __repr__(self) -> str:
+        return f"History of {len(self)} steps: {', '.join(field.name for field in fields(Step))}"
+
+    def rows(self) -> list[dict[str, float | str]]:
+        """One dict a step, ready for a DataFrame or JSON."""
+        return [asdict(step) for step in self._steps]

@@ -1,0 +1,131 @@
+"""The outcome: the map, the plan, and the evidence for both."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from os import PathLike
+from typing import Any
+
+from ..arrays import Array, as_like, namespace, to_numpy, transpose
+from ..checks import check_choice, check_points
+from ..errors import InputError, NotConverged
+from ..transport.plan import EntropicPlan, SparsePlan
+from .history import History
+from .verdict import Verdict
+
+
+class Status(Enum):
+    """How the solve ended, as a sentence."""
+
+    SETTLED = "The objective settled at the last epsilon and the marginals are within tolerance."
+    NOT_SETTLED = "The objective was still changing when max_iter was reached: raise max_iter, or tol."
+    MARGINALS = (
+        "The marginals are not within plan_tol at the last epsilon: raise max_iter or plan_max_iter, or the schedule's floor."
+    )
+
+    def warn(self) -> None:
+        if self is not Status.SETTLED:
+            warnings.warn(self.value, NotConverged, stacklevel=3)
+
+
+@dataclass(frozen=True)
+class StartRecord:
+    """One start that was tried, and the objective it reached (when it was dropped, if it was)."""
+
+    name: str
+    objective: float
+    finished: bool
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """What :func:`invarot.align` found.
+
+    Attributes
+    ----------
+    map : (dx, dy) array
+        ``x @ map + offset`` lies in y's space.
+    offset : (dy,) array
+        Zero unless the solve translated.
+    plan : EntropicPlan or SparsePlan
+        The coupling, as an operator: ``apply``, ``marginals``, ``cost``, ``matches``, ``dense``.
+    objective : float
+        The value of the objective that was solved: the score ⟨M, W⟩ (``"simplified"``, larger is better) or the transport
+        cost (``"transport"``, smaller is better), in the coordinates of the solve.
+    history, status, starts, verdict, settings
+        The evidence.
+    """
+
+    map: Array
+    offset: Array
+    plan: EntropicPlan | SparsePlan
+    objective: float
+    history: History
+    status: Status
+    starts: tuple[StartRecord, ...]
+    verdict: Verdict
+    settings: dict[str, Any] = field(repr=False)
+
+    def transform(self, points: Any) -> Array:
+        """Source points, seen or new, in the target's space."""
+        return self._points(points, self.map.shape[0]) @ self.map + self.offset
+
+    def inverse_transform(self, points: Any) -> Array:
+        """Target points in the source's space, through the pseudo-inverse of the map."""
+        return (self._points(points, self.map.shape[1]) - self.offset) @ self._inverse
+
+    def matches(self, how: str = "plan") -> Array:
+        """For each row of x, the row of y it goes to: by the largest entry of the plan, or the ``"nearest"`` image."""
+        check_choice(how, "how", ("plan", "nearest"))
+        if how == "plan":
+            return self.plan.matches()
+        xp = namespace(self.plan.z)
+        z, y = self.plan.z, self.plan.y
+        step = max(1, (1 << 24) // y.shape[0])
+        blocks = [z[i : i + step] for i in range(0, z.shape[0], step)]
+        half = xp.sum(y**2, axis=1) / 2
+        return xp.concat([xp.argmax(block @ transpose(y) - half, axis=1) for block in blocks])
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the alignment to a folder; :func:`invarot.load` reads it back."""
+        from ..storage import save
+
+        save(self, path)
+
+    @cached_property
+    def _inverse(self) -> Array:
+        return namespace(self.map).linalg.pinv(self.map)
+
+    def _points(self, points: Any, d: int) -> Array:
+        found = points if hasattr(points, "ndim") and points.ndim == 2 and points.shape[0] == 1 else None
+        found = found if found is not None else check_points(points, "points")
+        if found.shape[1] != d:
+            raise InputError(f"points: expected {d} columns, as the alignment was solved with, got {found.shape[1]}")
+        return as_like(found, self.map)
+
+    def __str__(self) -> str:
+        dx, dy = self.map.shape
+        n, m = self.plan.z.shape[0], self.plan.y.shape[0]
+        last = self.history[-1]
+        lines = [
+            f"Alignment of {n} points in {dx} dimensions with {m} points in {dy}",
+            f"  verdict    {self.verdict}",
+            f"  objective  {self.objective:.6g} ({self.settings['objective']}, p = {self.settings['p']:g})",
+            f"  steps      {len(self.history)}, epsilon down to {last.epsilon:.3g}, "
+            f"marginal error {last.marginal_error:.1e} ({last.mode})",
+            f"  starts     {len(self.starts)} tried, best by objective: "
+            + max(self.starts, key=lambda start: start.objective * (1 if self._larger else -1)).name,
+            f"  status     {self.status.value}",
+        ]
+        return "\n".join(lines)
+
+    @property
+    def _larger(self) -> bool:
+        return bool(self.settings["objective"] == "simplified")
+
+    def spectrum(self) -> Array:
+        """The singular values of the map, largest first."""
+        return to_numpy(namespace(self.map).linalg.svdvals(self.map))

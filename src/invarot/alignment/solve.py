@@ -1,0 +1,310 @@
+"""The front door: check, pose, start, solve, judge."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array, as_like, namespace, transpose
+from ..checks import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_known,
+    check_map,
+    check_number,
+    check_points,
+    check_rng,
+    check_same_library,
+    check_weights,
+    common_dtype,
+)
+from ..errors import InputError, NotAligned
+from ..geometry.frames import best_scale
+from ..starts import STARTS
+from ..starts.portfolio import waves
+from ..starts.seeds import check_pairs
+from ..transport.choice import parse_memory
+from ..transport.plan import EntropicPlan, SparsePlan, extend
+from ..transport.schedule import Schedule
+from .alternate import Observer, Run
+from .problem import Problem, pose
+from .race import EFFORT, Outcome, race, solve_batch
+from .result import Alignment, Status
+from .settings import DEFAULT_SCHEDULE, Settings
+
+START_NAMES = ("auto", *(name for name in STARTS if name != "given"))
+
+
+def align(
+    x: Any,
+    y: Any,
+    *,
+    a: Any = None,
+    b: Any = None,
+    p: float = math.inf,
+    radius: float | None = None,
+    proper: bool = False,
+    objective: str = "simplified",
+    plan: str = "sinkhorn",
+    translate: bool = False,
+    scale: bool = False,
+    whiten: bool = False,
+    schedule: Schedule | float | None = None,
+    start: Any = "auto",
+    n_starts: int | None = None,
+    seeds: Any = None,
+    seed_weight: float = 1.0,
+    side: tuple[Any, Any] | None = None,
+    side_weight: float = 0.3,
+    ordered: bool = False,
+    effort: str = "normal",
+    require: str | None = None,
+    tol: float = 1e-5,
+    max_iter: int = 500,
+    plan_tol: float = 1e-3,
+    plan_max_iter: int = 50,
+    memory: str | int | None = None,
+    rng: int | np.random.Generator = 0,
+    on_step: Observer | None = None,
+    **unknown: Any,
+) -> Alignment:
+    """Align two clouds of points when nothing is paired and their coordinates are unrelated.
+
+    Minimises Σ Γij ‖xᵢW − yⱼ‖² over couplings Γ of the weights a, b and maps W of the Schatten ball ‖W‖_p ≤ radius.
+
+    Parameters
+    ----------
+    x, y : (n, dx) and (m, dy) arrays, tensors, lists or DataFrames
+        Source points, which move, and target points, which stay. NumPy in, NumPy out; torch in, torch out.
+    a, b : (n,) and (m,), optional
+        Weights; non-negative, each sums to 1. Uniform by default.
+    p : float in [1, inf]
+        inf: (semi-)orthogonal maps; 2: Gromov–Wasserstein with inner products; towards 1: low rank.
+    radius : float, optional
+        Of the ball; by default the identity just fits.
+    proper : bool
+        Rotations without reflection (p = inf, dx = dy).
+    objective : {"simplified", "transport"}
+        Maximise the score ⟨xᵀΓy, W⟩, or minimise the true transport cost (Frank–Wolfe; for maps that change norms).
+    plan : {"sinkhorn", "exact"}
+        Entropic plans with annealed epsilon, or exact ones.
+    translate, scale, whiten : bool
+        Allow a translation, allow a scale, whiten both clouds first; all undone in ``map`` and ``offset``.
+    schedule : Schedule, float or None
+        How epsilon falls; a number is a fixed relative epsilon; None adapts to the data.
+    start : str or array
+        "auto" (a raced portfolio), "random", "identity", "seeds", "axes", "signature", "relaxation", "clusters", or a map
+        (dx, dy) or a batch of maps (s, dx, dy).
+    n_starts : int, optional
+        How many random starts; all are solved together and the best objective is kept.
+    seeds : (k, 2) integers, optional
+        Known pairs (row of x, row of y). They start the solve and stay in it as a linear term of weight ``seed_weight``.
+    side, side_weight :
+        Side information (fx, fy), one row a point, that should agree between matched points; used by signature starts.
+    ordered : bool
+        Rows come most important first (a frequency-ranked vocabulary): subsamples are then the first rows.
+    effort : {"quick", "normal", "high", "max"}
+        How many waves of starts "auto" may try while the verdict is not sure.
+    require : {"aligned"}, optional
+        Raise NotAligned rather than return an alignment with another verdict.
+    tol, max_iter : float, int
+        Stop when the objective changes by less than ``tol`` of the score scale at the last epsilon; outer steps at most.
+    plan_tol, plan_max_iter : float, int
+        l_1 error allowed of the plan's marginals; Sinkhorn sweeps a step, at most.
+    memory : str or int, optional
+        Bound such as "2GiB"; decides dense or streamed. By default half of what is free.
+    rng : int or numpy.random.Generator
+        Same rng, same answer.
+    on_step : callable, optional
+        Called with each :class:`Step` as it is done.
+
+    Returns
+    -------
+    Alignment
+
+    Examples
+    --------
+    >>> import numpy as np, invarot
+    >>> rng = np.random.default_rng(1)
+    >>> x = rng.gamma(2.0, size=(100, 3))
+    >>> turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    >>> result = invarot.align(x, x[::-1] @ turn)
+    >>> bool(np.allclose(result.map, turn, atol=1e-3)), result.matches()[:3].tolist()
+    (True, [99, 98, 97])
+    """
+    check_known(unknown, _options(), "align")
+    x, y = check_points(x, "x"), check_points(y, "y")
+    check_same_library(x, y)
+    x, y = common_dtype(x, y)
+    a, b = check_weights(a, "a", x), check_weights(b, "b", y)
+    settings = check_settings(
+        x.shape[1], y.shape[1], p=p, radius=radius, proper=proper, objective=objective, plan=plan, translate=translate,
+        scale=scale, whiten=whiten, schedule=schedule, tol=tol, max_iter=max_iter, plan_tol=plan_tol,
+        plan_max_iter=plan_max_iter, memory=memory,
+    )  # fmt: skip
+    if require is not None:
+        check_choice(require, "require", ("aligned",))
+    generator = check_rng(rng)
+    problem = pose(x, y, a, b, settings)
+    if schedule is None:
+        settings = adapt(settings, problem)
+    if seeds is not None:
+        problem = with_seeds(problem, x, y, seeds, check_number(seed_weight, "seed_weight", low=0))
+    outcome = _search(problem, settings, start, n_starts, seeds, side, side_weight,
+                      check_flag(ordered, "ordered"), effort, generator, on_step)  # fmt: skip
+    result = _conclude(problem, x, y, a, b, settings, outcome)
+    if require is not None and result.verdict.word != require:
+        raise NotAligned(f'require="{require}": the verdict is {result.verdict}', result)
+    result.status.warn()
+    return result
+
+
+def _options() -> list[str]:
+    code = align.__code__
+    return [name for name in code.co_varnames[2 : code.co_argcount + code.co_kwonlyargcount] if name != "unknown"]
+
+
+def check_settings(
+    dx: int, dy: int, *, schedule: Schedule | float | None, memory: str | int | None, **values: Any
+) -> Settings:
+    """Settings from the options of :func:`align`, each checked, and together."""
+    p = check_number(values["p"], "p", low=1)
+    if values["radius"] is not None:
+        values["radius"] = check_number(values["radius"], "radius", low=0, high=1e300, open_low=True)
+    for name in ("proper", "translate", "scale", "whiten"):
+        check_flag(values[name], name)
+    check_choice(values["objective"], "objective", ("simplified", "transport"))
+    check_choice(values["plan"], "plan", ("sinkhorn", "exact"))
+    for name in ("tol", "plan_tol"):
+        values[name] = check_number(values[name], name, low=0, high=1)
+    for name in ("max_iter", "plan_max_iter"):
+        check_count(values[name], name)
+    if values["proper"] and (not math.isinf(p) or dx != dy):
+        raise InputError(f"proper: expected p=inf and as many columns in x as in y, got p={p:g}, {dx} and {dy} columns; "
+                         "leave proper=False")
+    if values["scale"] and (not math.isinf(p) or values["objective"] == "transport"):
+        raise InputError("scale: expected p=inf and objective='simplified', where a scale on top is a closed form; "
+                         f"got p={p:g} and objective={values['objective']!r}; set radius instead")
+    if values["plan"] == "exact" and schedule is not None:
+        raise InputError("schedule: expected None with plan='exact', which has no epsilon; leave it out")
+    return Settings(**{**values, "p": p}, schedule=_check_schedule(schedule), memory=parse_memory(memory))
+
+
+def _check_schedule(schedule: Schedule | float | None) -> Schedule:
+    if schedule is None:
+        return DEFAULT_SCHEDULE
+    if isinstance(schedule, Schedule):
+        return schedule
+    if isinstance(schedule, (int, float)) and not isinstance(schedule, bool):
+        return Schedule.fixed(float(schedule))
+    raise InputError(f"schedule: expected a Schedule, a positive number (a fixed epsilon) or None, got {schedule!r}")
+
+
+def adapt(settings: Settings, problem: Problem) -> Settings:
+    """The default schedule with its floor below the spacing of the points: n^(−2/d) of the cost scale, d the dimension
+    that the variance is spread over, (tr S)²/tr S²."""
+    from dataclasses import replace
+
+    xp = namespace(problem.x)
+    spread = float(xp.linalg.trace(problem.second_moment)) ** 2 / max(float(xp.sum(problem.second_moment**2)), 1e-300)
+    count = max(problem.x.shape[0], problem.y.shape[0])
+    floor = min(max(0.3 * count ** (-2 / max(spread, 1.0)), 1e-3), 0.02)
+    return replace(settings, schedule=replace(settings.schedule, floor=floor))
+
+
+def with_seeds(problem: Problem, x: Array, y: Array, seeds: Any, weight: float) -> Problem:
+    """Known pairs as a linear term: weight·(mean over the pairs of xᵢᵀ yⱼ), added to the plan's moment."""
+    from dataclasses import replace
+
+    rows, columns, _ = check_pairs(seeds, None, x.shape[0], y.shape[0])
+    integer = namespace(x).int64
+    left = problem.frame_x.enter(x[as_like(rows, x, dtype=integer)])
+    right = problem.frame_y.enter(y[as_like(columns, y, dtype=integer)])
+    return replace(problem, seeds=weight * transpose(left) @ right / len(rows))
+
+
+def _search(
+    problem: Problem, settings: Settings, start: Any, n_starts: int | None, seeds: Any, side: Any, side_weight: float,
+    ordered: bool, effort: str, rng: np.random.Generator, on_step: Observer | None,
+) -> Outcome:  # fmt: skip
+    """Run the starts that were asked for."""
+    x, y, a, b = problem.x, problem.y, problem.a, problem.b
+    if not isinstance(start, str):
+        maps = check_map(start, "start", x.shape[1], y.shape[1], x)
+        return solve_batch(problem, maps, ["given"] * maps.shape[0], settings, on_step, rng)
+    check_choice(start, "start", START_NAMES)
+    check_choice(effort, "effort", EFFORT)
+    if n_starts is not None:
+        check_count(n_starts, "n_starts")
+        if start not in ("random", "auto"):
+            raise InputError(f"n_starts: expected with start='random', got start={start!r}, which makes its own candidates")
+        start = "random"
+    if side is not None and start not in ("auto", "signature"):
+        raise InputError(f"side: expected with start='auto' or 'signature', got start={start!r}, which has no use for it")
+    if start == "auto":
+        options = {"side": side, "side_weight": side_weight, "pairs": seeds}
+        coming = waves(x, y, a, b, rng=rng, ordered=ordered, options=options)
+        return race(problem, coming, settings, on_step, EFFORT[effort], rng, ordered)
+    if start == "seeds" and seeds is None:
+        raise InputError("seeds: expected known pairs (k, 2) with start='seeds', got None")
+    options = {"rng": rng}
+    if start == "random":
+        options["n_starts"] = n_starts or 1
+    elif start == "seeds":
+        options.update(pairs=seeds, ordered=ordered)
+    elif start == "signature":
+        options.update(ordered=ordered, side=side, side_weight=side_weight)
+    maps = STARTS[start](x, y, a, b, **options)
+    maps = settings.invariance.best_map(maps)
+    return solve_batch(problem, maps, [start] * maps.shape[0], settings, on_step, rng)
+
+
+def _conclude(
+    problem: Problem, x: Array, y: Array, a: Array, b: Array, settings: Settings, outcome: Outcome
+) -> Alignment:
+    """Out of the frames: the composite map and offset, the plan over all points."""
+    run, index = outcome.run, outcome.index
+    w, plan = run.maps[index], run.plan(index)
+    inner = w
+    if settings.scale:
+        moment = transpose(problem.x) @ plan.apply(problem.y)
+        inner = best_scale(moment, problem.second_moment, w) * w
+    matrix = problem.frame_x.linear @ inner @ problem.frame_y.inverse
+    offset = problem.frame_y.origin - problem.frame_x.origin @ matrix
+    from dataclasses import asdict
+
+    return Alignment(
+        map=matrix,
+        offset=offset,
+        plan=_over_all_points(plan, problem, x, y, a, b, w),
+        objective=float(run.objectives[index]),
+        history=run.history(index),
+        status=_status(run, index, settings),
+        starts=outcome.starts,
+        verdict=outcome.verdict,
+        settings=asdict(settings),
+    )
+
+
+def _over_all_points(
+    plan: EntropicPlan | SparsePlan, problem: Problem, x: Array, y: Array, a: Array, b: Array, w: Array
+) -> EntropicPlan | SparsePlan:
+    """Points of no weight, left out of the solve, back in their rows and columns."""
+    xp = namespace(x)
+    used_x, used_y = xp.nonzero(a > 0)[0], xp.nonzero(b > 0)[0]
+    if used_x.shape[0] == x.shape[0] and used_y.shape[0] == y.shape[0]:
+        return plan
+    z, inside_y = problem.frame_x.enter(x) @ w, problem.frame_y.enter(y)
+    if isinstance(plan, SparsePlan):
+        return SparsePlan(z, inside_y, used_x[plan.rows], used_y[plan.columns], plan.mass)
+    return extend(plan, z, inside_y, a, b, used_x, used_y)
+
+
+def _status(run: Run, index: int, settings: Settings) -> Status:
+    if run.settled[index]:
+        return Status.SETTLED
+    error = np.atleast_1d(run.records[-1]["marginal_error"])
+    return Status.MARGINALS if error[index] > settings.plan_tol else Status.NOT_SETTLED

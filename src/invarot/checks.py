@@ -1,0 +1,156 @@
+"""Every check of user input. One form: which argument, what was expected, what came, what to do."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from .arrays import Array, as_like, is_array, library, namespace, to_numpy
+from .errors import InputError
+
+
+def check_points(value: Any, name: str) -> Array:
+    """A finite float array (n ≥ 2, d ≥ 1), float32 or float64, from an array, a list or a DataFrame."""
+    points = value if is_array(value) else _from_python(value, name)
+    xp = namespace(points)
+    if not (xp.isdtype(points.dtype, "real floating") or xp.isdtype(points.dtype, "integral")):
+        raise InputError(
+            f"{name}: expected real numbers, got dtype {points.dtype}; convert with {name}.astype(float) after "
+            "encoding or dropping what is not a number"
+        )
+    if points.dtype not in (xp.float32, xp.float64):
+        half = str(points.dtype).endswith("float16")
+        points = xp.astype(points, xp.float32 if half else xp.float64)
+    if points.ndim != 2:
+        raise InputError(f"{name}: expected a 2-D array, one point a row, got {points.ndim}-D; use {name}.reshape(-1, 1) "
+                         "for points of one feature")
+    n, d = points.shape
+    if n < 2 or d < 1:
+        raise InputError(f"{name}: expected at least 2 points (rows) of at least 1 feature, got shape {(n, d)}")
+    if not bool(xp.all(xp.isfinite(points))):
+        bad = np.argwhere(~np.isfinite(to_numpy(points)))
+        raise InputError(f"{name}: expected finite numbers, got NaN or inf in {len(bad)} places, the first at "
+                         f"row {bad[0][0]}, column {bad[0][1]}; drop or impute them")
+    return points
+
+
+def _from_python(value: Any, name: str) -> Array:
+    """Lists, DataFrames and anything else NumPy can read, of numbers."""
+    if value is None or isinstance(value, (str, bytes, dict)):
+        raise InputError(f"{name}: expected an array of points, got {type(value).__name__}")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            array = np.asarray(value)
+    except (ValueError, TypeError, Warning) as error:
+        raise InputError(f"{name}: expected rows of equal length, got a ragged {type(value).__name__} ({error})") from error
+    if array.dtype.kind not in "fiub":
+        raise InputError(
+            f"{name}: expected real numbers, got {type(value).__name__} of dtype {array.dtype}; keep the numeric columns, "
+            f"for a DataFrame {name}.select_dtypes('number')"
+        )
+    return array.astype(np.float64) if array.dtype.kind in "ub" else array
+
+
+def check_same_library(x: Array, y: Array) -> None:
+    if library(x) != library(y):
+        raise InputError(f"x and y: expected one library and device, got {library(x)} and {library(y)}; move one of them")
+
+
+def common_dtype(x: Array, y: Array) -> tuple[Array, Array]:
+    """float32 with float64 gives float64."""
+    if x.dtype == y.dtype:
+        return x, y
+    xp = namespace(x, y)
+    return xp.astype(x, xp.float64), xp.astype(y, xp.float64)
+
+
+def check_weights(value: Any, name: str, points: Array) -> Array:
+    """Weights (n,) ≥ 0 that sum to 1; uniform when None. Renormalised exactly."""
+    xp = namespace(points)
+    n = points.shape[0]
+    if value is None:
+        return xp.full((n,), 1 / n, dtype=points.dtype, device=getattr(points, "device", None))
+    weights = to_numpy(value) if is_array(value) else _from_python(value, name)
+    weights = np.asarray(weights, dtype=np.float64)
+    if weights.shape != (n,):
+        raise InputError(f"{name}: expected {n} weights, one a point, got shape {weights.shape}")
+    if not np.all(np.isfinite(weights)) or np.any(weights < 0):
+        raise InputError(f"{name}: expected finite weights ≥ 0, got values from {weights.min()} to {weights.max()}")
+    total = weights.sum()
+    if total == 0:
+        raise InputError(f"{name}: expected some positive weight, got all zero; leave {name}=None for uniform weights")
+    if abs(total - 1) > 1e-4:
+        raise InputError(f"{name}: expected weights that sum to 1, got a sum of {total:.6g}; pass {name} / {name}.sum()")
+    if np.count_nonzero(weights) < 2:
+        raise InputError(f"{name}: expected at least 2 points of positive weight, got 1")
+    return as_like(weights / total, points)
+
+
+def check_number(value: Any, name: str, *, low: float, high: float = math.inf, open_low: bool = False) -> float:
+    """A number in [low, high] (or (low, high] with ``open_low``); inf only where ``high`` is inf and low is not open."""
+    ok = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if not ok or math.isnan(value) or value < low or value > high or (open_low and value == low):
+        bound = f"> {low:g}" if open_low else f"≥ {low:g}"
+        upper = "" if math.isinf(high) else f" and ≤ {high:g}"
+        raise InputError(f"{name}: expected a number {bound}{upper}, got {value!r}")
+    return float(value)
+
+
+def check_count(value: Any, name: str, *, low: int = 1) -> int:
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < low:
+        raise InputError(f"{name}: expected a whole number ≥ {low}, got {value!r}")
+    return int(value)
+
+
+def check_flag(value: Any, name: str) -> bool:
+    if not isinstance(value, (bool, np.bool_)):
+        raise InputError(f"{name}: expected True or False, got {value!r}")
+    return bool(value)
+
+
+def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:
+    known = list(choices)
+    if value not in known:
+        raise InputError(f"{name}: expected one of {', '.join(known)}, got {value!r}{nearest(value, known)}")
+    return str(value)
+
+
+def check_known(options: Iterable[str], known: Iterable[str], where: str) -> None:
+    """No unknown option names."""
+    names = list(known)
+    for option in options:
+        if option not in names:
+            raise InputError(f"{where}: there is no option {option!r}{nearest(option, names)}; known: {', '.join(names)}")
+
+
+def nearest(value: Any, known: list[str]) -> str:
+    close = difflib.get_close_matches(str(value), known, n=1, cutoff=0.5)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def check_rng(value: Any, name: str = "rng") -> np.random.Generator:
+    """An int or a Generator; never global state."""
+    if isinstance(value, np.random.Generator):
+        return value
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= 0:
+        return np.random.default_rng(int(value))
+    raise InputError(f"{name}: expected a whole number ≥ 0 or a numpy.random.Generator, got {value!r}")
+
+
+def check_map(value: Any, name: str, dx: int, dy: int, like: Array) -> Array:
+    """A finite map (dx, dy), or a batch (s, dx, dy) of them; returned as a batch."""
+    if not is_array(value):
+        value = _from_python(value, name)
+    if tuple(value.shape[-2:]) != (dx, dy) or value.ndim not in (2, 3):
+        raise InputError(f"{name}: expected a map of shape ({dx}, {dy}) or a batch (s, {dx}, {dy}), got shape "
+                         f"{tuple(value.shape)}")
+    found = as_like(value, like)
+    if not bool(namespace(found).all(namespace(found).isfinite(found))):
+        raise InputError(f"{name}: expected finite numbers, got NaN or inf")
+    return found if found.ndim == 3 else found[None]

@@ -1,0 +1,67 @@
+"""Frames: the affine change of coordinates each cloud is solved in (centred, scaled, whitened), undone in the result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..arrays import Array, machine_epsilon, namespace, transpose
+
+
+@dataclass(frozen=True)
+class Frame:
+    """``(points - origin) @ linear``: coordinates inside the solve; ``inverse`` is the (pseudo-)inverse of ``linear``."""
+
+    origin: Array  # (d,)
+    linear: Array  # (d, d)
+    inverse: Array  # (d, d)
+
+    def enter(self, points: Array) -> Array:
+        return (points - self.origin) @ self.linear
+
+    def leave(self, points: Array) -> Array:
+        return points @ self.inverse + self.origin
+
+
+def weighted_mean(points: Array, weights: Array) -> Array:
+    return weights @ points
+
+
+def weighted_second_moment(points: Array, weights: Array) -> Array:
+    """S = pointsᵀ diag(weights) points, (d, d)."""
+    return transpose(points * weights[:, None]) @ points
+
+
+def mean_square(points: Array, weights: Array) -> float:
+    """Σ wᵢ ‖pᵢ‖²."""
+    return float(namespace(points).sum(weights[:, None] * points**2))
+
+
+def make_frame(points: Array, weights: Array, *, center: bool, whiten: bool, unit: bool) -> Frame:
+    """The frame of one cloud.
+
+    ``center`` takes the weighted mean to 0, ``unit`` makes the mean squared norm 1, ``whiten`` makes the second moment
+    Σ wᵢ pᵢ pᵢᵀ the identity (on the directions the cloud has).
+    """
+    xp = namespace(points)
+    d = points.shape[1]
+    eye = xp.eye(d, dtype=points.dtype, device=getattr(points, "device", None))
+    origin = weighted_mean(points, weights) if center else xp.zeros_like(points[0])
+    inside = points - origin
+    if whiten:
+        power, vectors = xp.linalg.eigh(weighted_second_moment(inside, weights))
+        floor = float(power[-1]) * d * machine_epsilon(points)
+        root = xp.sqrt(xp.where(power > floor, power, xp.ones_like(power)))
+        keep = xp.astype(power > floor, points.dtype)
+        back = transpose(vectors)
+        return Frame(origin, (vectors * (keep / root)) @ back, (vectors * (keep * root)) @ back)
+    if unit:
+        size = mean_square(inside, weights) ** 0.5 or 1.0
+        return Frame(origin, eye / size, eye * size)
+    return Frame(origin, eye, eye)
+
+
+def best_scale(moment: Array, second_moment: Array, w: Array) -> float:
+    """argmin over s of Σ Γij ‖s·xᵢW − yⱼ‖² = ⟨M, W⟩ / tr(Wᵀ Sx W); 1 for a cloud without extent."""
+    xp = namespace(moment)
+    extent = float(xp.sum((second_moment @ w) * w))
+    return float(xp.sum(moment * w)) / extent if extent > 0 else 1.0

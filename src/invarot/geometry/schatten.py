@@ -1,0 +1,95 @@
+"""The Schatten ball: the l_p norm of the singular values, and the map of largest inner product inside it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ..arrays import Array, device, namespace, svd
+
+
+def dual_exponent(p: float) -> float:
+    """q with 1/p + 1/q = 1."""
+    if p == 1:
+        return math.inf
+    return 1.0 if math.isinf(p) else p / (p - 1)
+
+
+def vector_norm(s: Array, p: float) -> Array:
+    """l_p norm of non-negative ``s`` (…, d) along the last axis, safe from overflow: ‖s‖_p = s₁ ‖s/s₁‖_p."""
+    xp = namespace(s)
+    top = xp.max(s, axis=-1, keepdims=True)
+    if math.isinf(p):
+        return top[..., 0]
+    ratio = s / xp.where(top > 0, top, xp.ones_like(top))
+    return top[..., 0] * xp.sum(ratio**p, axis=-1) ** (1 / p)
+
+
+def schatten_norm(m: Array, p: float) -> Array:
+    """‖m‖_{S_p} of the last two axes."""
+    return vector_norm(svd(m)[1], p)
+
+
+def identity_radius(p: float, d: int) -> float:
+    """d^(1/p): the ball that just holds the (rectangular) identity."""
+    return 1.0 if math.isinf(p) else d ** (1 / p)
+
+
+def extreme_spectrum(s: Array, p: float, radius: float) -> Array:
+    """Singular values of the best map: argmax ⟨t, s⟩ over ‖t‖_p ≤ radius, for sorted s ≥ 0.
+
+    t ∝ (s/s₁)^(q−1): divided by the largest first, since s^(q−1) overflows for p near 1.
+    """
+    xp = namespace(s)
+    if math.isinf(p):
+        return radius * xp.ones_like(s)
+    top = s[..., :1]
+    if p == 1:  # all weight on one top pair, also when several tie
+        t = xp.zeros_like(s)
+        t[..., 0] = radius
+        return t
+    ratio = xp.where(top > 0, s / xp.where(top > 0, top, xp.ones_like(top)), xp.ones_like(s))
+    t = ratio ** (dual_exponent(p) - 1)
+    return radius * t / vector_norm(t, p)[..., None]
+
+
+def soft_threshold(s: Array, radius: float) -> Array:
+    """The nearest point of the l_1 ball to sorted s ≥ 0 (…, d): all lowered by one amount, floored at 0."""
+    xp = namespace(s)
+    counts = xp.arange(1, s.shape[-1] + 1, dtype=s.dtype, device=device(s))
+    lowering = (xp.cumulative_sum(s, axis=-1) - radius) / counts
+    level = xp.max(lowering, axis=-1, keepdims=True)  # the one amount that leaves the sum at the radius
+    return xp.clip(s - xp.clip(level, 0.0, None), 0.0, None)
+
+
+@dataclass(frozen=True)
+class SchattenBall:
+    """All maps with ‖W‖_{S_p} ≤ radius; ``radius=None`` is the smallest ball with the identity inside."""
+
+    p: float = math.inf
+    radius: float | None = None
+
+    def size(self, dx: int, dy: int) -> float:
+        return self.radius if self.radius is not None else identity_radius(self.p, min(dx, dy))
+
+    def best_map(self, moment: Array) -> Array:
+        """argmax of ⟨moment, W⟩ over the ball, for moments (…, dx, dy); the value is radius·‖σ‖_q.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> SchattenBall(p=2).best_map(np.diag([3.0, 4.0])).diagonal() / np.sqrt(2)
+        array([0.6, 0.8])
+        """
+        u, s, vt = svd(moment)
+        t = extreme_spectrum(s, self.p, self.size(*moment.shape[-2:]))
+        return (u * t[..., None, :]) @ vt
+
+    def contains(self, w: Array, tol: float = 1e-6) -> Array:
+        return schatten_norm(w, self.p) <= self.size(*w.shape[-2:]) * (1 + tol)
+
+    def project(self, w: Array) -> Array:
+        """The nearest map of the ball in the Frobenius norm, for p = 1 (where it has a closed form)."""
+        assert self.p == 1
+        u, s, vt = svd(w)
+        return (u * soft_threshold(s, self.size(*w.shape[-2:]))[..., None, :]) @ vt

@@ -1,0 +1,58 @@
+"""Waves of diverse starts, cheapest and likeliest first: what ``start="auto"`` races."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array
+from . import axes, clusters, random, relaxation, seeds, signature
+
+
+@dataclass(frozen=True)
+class Wave:
+    """A batch of candidate maps (s, dx, dy) to race together, and the name of the start each came from."""
+
+    maps: Array
+    names: list[str]
+
+
+def waves(
+    x: Array, y: Array, a: Array, b: Array, *, rng: np.random.Generator, ordered: bool = False, options: dict[str, Any]
+) -> Iterator[Wave]:
+    """Ever more candidates; the caller stops when one of them is good enough.
+
+    ``options`` may hold ``side`` and ``side_weight`` (for signatures) and ``pairs`` (known pairs: they come first).
+    """
+    side = {key: options[key] for key in ("side", "side_weight") if options.get(key) is not None}
+    shared: dict[str, Any] = {"rng": rng}
+    if options.get("pairs") is not None:
+        yield _wave("seeds", seeds(x, y, a, b, pairs=options["pairs"], ordered=ordered, **shared))
+    d = min(x.shape[1], y.shape[1])
+    first = signature(x, y, a, b, ordered=ordered, standardise=False, powers=(0.5,), **side, **shared)
+    yield _join(_wave("signature", first), _wave("axes", axes(x, y, a, b, all_signs=3, doubtful=0, **shared)))
+    more = [
+        signature(x, y, a, b, ordered=ordered, sizes=size, powers=powers, match=match, **side, **shared)
+        for size in (2000, 5000)
+        for powers in ((0.25, 0.5, 1.0), (0.5,), (1.0,))
+        for match in ("sinkhorn", "mutual")
+    ]
+    yield _join(*(_wave("signature", maps) for maps in more))
+    yield _join(_wave("axes", axes(x, y, a, b, **shared)), _wave("clusters", clusters(x, y, a, b, **shared)))
+    yield _wave("relaxation", relaxation(x, y, a, b, **shared))
+    while True:
+        yield _wave("random", random(x, y, a, b, n_starts=16 if d > 3 else 32, **shared))
+
+
+def _wave(name: str, maps: Array) -> Wave:
+    return Wave(maps, [name] * maps.shape[0])
+
+
+def _join(*parts: Wave) -> Wave:
+    from ..arrays import namespace
+
+    maps = namespace(parts[0].maps).concat([part.maps for part in parts], axis=0)
+    return Wave(maps, [name for part in parts for name in part.names])

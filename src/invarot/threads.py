@@ -1,0 +1,43 @@
+"""Row blocks on all cores: one worker a core, each with a single-threaded BLAS, so that none is oversubscribed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from threadpoolctl import ThreadpoolController
+
+T = TypeVar("T")
+
+
+@lru_cache(maxsize=1)
+def _blas() -> Any:
+    return ThreadpoolController().select(user_api="blas")
+
+
+def workers() -> int:
+    """As many as BLAS may use now: ``threadpoolctl.threadpool_limits`` and OMP_NUM_THREADS limit us too."""
+    counts = [library["num_threads"] for library in _blas().info()]
+    return max(counts, default=os.cpu_count() or 1)
+
+
+@lru_cache(maxsize=4)
+def _pool(count: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(count, thread_name_prefix="invarot")
+
+
+os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork
+
+
+def map_blocks(work: Callable[[slice], T], blocks: Iterable[slice]) -> Iterator[T]:
+    """``work`` of each block, in order; on several threads where there are several blocks and cores."""
+    todo = list(blocks)
+    count = min(workers(), len(todo)) if len(todo) > 1 else 1
+    if count == 1:
+        yield from map(work, todo)
+        return
+    with _blas().limit(limits=1):
+        yield from _pool(count).map(work, todo)

@@ -1,0 +1,72 @@
+"""Dense or streamed, on which device: chosen before anything is allocated, by the memory each needs."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+
+from ..arrays import Array, free_device_memory, on_cuda
+from ..errors import InputError, MemoryBound
+from .cost import LEAST_ROWS, NUMPY_BLOCK, BlockedCost, Cost
+
+SHARE_OF_FREE = 0.5
+
+
+def parse_memory(value: str | int | float | None, name: str = "memory") -> int | None:
+    """Bytes from ``"2GiB"``, ``"500 MB"`` or a number; None stays None (a share of what is free).
+
+    Examples
+    --------
+    >>> parse_memory("2GiB")
+    2147483648
+    """
+    if value is None:
+        return None
+    found = re.fullmatch(r"\s*([0-9.]+)\s*([KMGT]?)(I?)B?\s*", str(value).upper())
+    try:
+        size = float(found[1]) if found else math.nan
+    except ValueError:
+        size = math.nan
+    if found is None or not size > 0:
+        raise InputError(f'{name}: expected a size such as "2GiB" or a number of bytes, got {value!r}')
+    base = 1024 if found[3] or not found[2] else 1000
+    return int(size * base ** " KMGT".index(found[2] or " "))
+
+
+def free_memory(like: Array) -> int:
+    """Bytes that are free on the device of ``like``."""
+    if on_cuda(like):
+        return free_device_memory(like)
+    try:
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            for line in lines:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pages = os.sysconf("SC_AVPHYS_PAGES") if "SC_AVPHYS_PAGES" in os.sysconf_names else 1 << 18
+        return pages * 4096
+    return 1 << 30
+
+
+def memory_needed(batch: int, n: int, m: int, d: int, itemsize: int, *, dense: bool) -> int:
+    """Bytes a plan step holds at its height: points and images, a block per thread, the kernel where it is kept."""
+    points = batch * (3 * n + m) * d + 2 * m * d + 8 * batch * (n + m)
+    block = 2 * max(NUMPY_BLOCK, LEAST_ROWS * batch * m) * (os.cpu_count() or 1)
+    return itemsize * (points + block + (batch * n * m if dense else 0))
+
+
+def make_cost(z: Array, y: Array, scale: float, a: Array, b: Array, *, memory: int | None) -> Cost:
+    """A cost object for z (s, n, d): dense where its kernel fits ``memory`` bytes, streamed otherwise."""
+    batch, n, d = z.shape
+    m = y.shape[0]
+    bound = memory if memory is not None else int(SHARE_OF_FREE * free_memory(z))
+    if memory_needed(batch, n, m, d, z.dtype.itemsize, dense=True) <= bound:
+        return BlockedCost(z, y, scale, a, b, keep=True)
+    need = memory_needed(batch, n, m, d, z.dtype.itemsize, dense=False)
+    if need > bound:
+        raise MemoryBound(
+            f"memory: a streamed plan of {n} × {m} points in {d} dimensions ({batch} starts) needs {need / 2**20:.0f} MiB, "
+            f"the bound is {bound / 2**20:.0f} MiB; raise memory=, solve fewer starts at a time, or pass float32 points"
+        )
+    return BlockedCost(z, y, scale, a, b, keep=False)

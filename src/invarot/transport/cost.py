@@ -1,0 +1,154 @@
+"""The cost of one plan step, seen only through what a Sinkhorn iteration asks of it.
+
+For mapped source points z (…, n, d) and targets y (m, d), the plan is Γij = aᵢ bⱼ exp(Lij + uᵢ + vⱼ) with the scores
+Lij = scale·⟨zᵢ, yⱼ⟩ and scale = 2/ε: the squared norms of the cost ‖zᵢ − yⱼ‖² are absorbed by the potentials u and v.
+A cost object answers four questions (``sweep``, ``column_potential``, ``apply``, ``best``) and never shows an n×m array.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Protocol, TypeVar
+
+from ..arrays import Array, exp_in_place, is_torch, log, logsumexp, machine_epsilon, namespace, transpose
+from ..threads import map_blocks
+
+T = TypeVar("T")
+
+NUMPY_BLOCK = 1 << 20  # scores in a block: a thread's block and its temporaries stay in cache
+TORCH_BLOCK = 1 << 27  # torch threads each operation itself: few, large blocks
+LEAST_ROWS = 64  # fewer and the matrix product spends its time packing y
+
+
+class Cost(Protocol):
+    """What Sinkhorn, and the map step after it, may ask."""
+
+    def sweep(self, v: Array) -> tuple[Array, Array]:
+        """One full iteration: u from v so that every row is right, then v from u so that every column is."""
+
+    def apply(self, u: Array, v: Array, t: Array) -> Array:
+        """Γ t, (…, n, k), for t (m, k)."""
+
+    @property
+    def mode(self) -> str:
+        """How the work is done, for the history: ``dense``, ``streamed``, …"""
+
+
+class BlockedCost:
+    """Scores by blocks of rows, on any array library.
+
+    ``keep=True`` holds the stabilised kernel exp(L + v₀ − row maximum), (…, n, m), so that later sweeps are one pass of
+    multiply-adds over it; ``keep=False`` recomputes each block from z and y and never holds more than a block.
+    """
+
+    def __init__(self, z: Array, y: Array, scale: float, a: Array, b: Array, *, keep: bool = True) -> None:
+        xp = namespace(z, y)
+        self.z, self.yt, self.a, self.b = z * scale, transpose(y), a, b
+        self.keep = keep
+        self.shape = (*z.shape[:-1], y.shape[-2])
+        self.tiny = float(xp.finfo(z.dtype).tiny) / machine_epsilon(z)
+        self.reach = 0.4 * math.log(float(xp.finfo(z.dtype).max))  # how far v may drift before the kernel is rebuilt
+        self.kernel: Array | None = None
+        self.top = xp.zeros(self.shape[:-1], dtype=z.dtype, device=getattr(z, "device", None))
+        self.absorbed: Array | None = None
+
+    @property
+    def mode(self) -> str:
+        return "dense" if self.keep else "streamed"
+
+    # -- one Sinkhorn iteration ------------------------------------------------------------------------------------
+
+    def sweep(self, v: Array) -> tuple[Array, Array]:
+        xp = namespace(v)
+        if self.kernel is None or bool(xp.max(xp.abs(v - self.absorbed)) > self.reach):
+            self._absorb(v)
+        shift = v - self.absorbed
+        right = (self.b * xp.exp(shift))[..., None]
+        u = xp.empty_like(self.top)
+
+        def work(rows: slice) -> Array:
+            kernel, top = self._kernel_rows(rows)
+            mass = (kernel @ right)[..., 0]
+            u[..., rows] = -xp.log(mass) - top
+            return ((self.a[..., rows] / mass)[..., None, :] @ kernel)[..., 0, :]
+
+        columns = sum(self._over_rows(work)) * xp.exp(shift)
+        if bool(xp.min(columns) > self.tiny):
+            return u, v - xp.log(columns)
+        # some column received nothing a float can hold: find its potential in the log domain
+        return u, self.column_potential(u)
+
+    def column_potential(self, u: Array) -> Array:
+        """v with every column right, entirely in the log domain: vⱼ = −log Σᵢ aᵢ exp(Lij + uᵢ)."""
+        xp = namespace(u)
+        parts = [
+            logsumexp(self._scores(rows) + (u + log(self.a))[..., rows, None], axis=-2) for rows in self._blocks()
+        ]
+        return -logsumexp(xp.stack(parts), axis=0)
+
+    # -- the plan as an operator -----------------------------------------------------------------------------------
+
+    def apply(self, u: Array, v: Array, t: Array) -> Array:
+        xp = namespace(u, t)
+        if self.kernel is None or bool(xp.max(xp.abs(v - self.absorbed)) > self.reach):
+            self._absorb(v)
+        right = (self.b * xp.exp(v - self.absorbed))[..., None] * t
+        out = xp.empty((*self.shape[:-1], t.shape[-1]), dtype=t.dtype, device=getattr(t, "device", None))
+
+        def work(rows: slice) -> None:
+            kernel, top = self._kernel_rows(rows)
+            out[..., rows, :] = (self.a[..., rows] * xp.exp(u[..., rows] + top))[..., None] * (kernel @ right)
+
+        exhaust(self._over_rows(work))
+        return out
+
+    # -- blocks ----------------------------------------------------------------------------------------------------
+
+    def _absorb(self, v: Array) -> None:
+        """Take v into the kernel; where the kernel is kept, compute it."""
+        xp = namespace(v)
+        self.absorbed = v
+        if not self.keep:
+            self.kernel = v  # blocks are made on demand; a marker that v is absorbed
+            return
+        if self.kernel is None:
+            self.kernel = xp.empty(self.shape, dtype=v.dtype, device=getattr(v, "device", None))
+
+        def work(rows: slice) -> None:
+            self.kernel[..., rows, :], self.top[..., rows] = self._stabilised(rows)
+
+        exhaust(self._over_rows(work))
+
+    def _kernel_rows(self, rows: slice) -> tuple[Array, Array]:
+        if self.keep and self.kernel is not None:
+            return self.kernel[..., rows, :], self.top[..., rows]
+        return self._stabilised(rows)
+
+    def _stabilised(self, rows: slice) -> tuple[Array, Array]:
+        """exp(L + v₀ − row maximum) and the row maximum: entries at most 1, at least one of them 1."""
+        xp = namespace(self.z)
+        scores = self._scores(rows)
+        scores += self.absorbed[..., None, :]
+        top = xp.max(scores, axis=-1)
+        scores -= top[..., None]
+        return exp_in_place(scores), top
+
+    def _scores(self, rows: slice) -> Array:
+        return self.z[..., rows, :] @ self.yt
+
+    def _blocks(self) -> Iterator[slice]:
+        n = self.shape[-2]
+        per_row = math.prod(self.shape[:-2]) * self.shape[-1]
+        step = max(LEAST_ROWS, (TORCH_BLOCK if is_torch(self.z) else NUMPY_BLOCK) // per_row)
+        return (slice(i, min(i + step, n)) for i in range(0, n, step))
+
+    def _over_rows(self, work: Callable[[slice], T]) -> Iterator[T]:
+        """``work`` of each block, in order: torch brings its own threads, NumPy gets ours."""
+        return map(work, self._blocks()) if is_torch(self.z) else map_blocks(work, self._blocks())
+
+
+def exhaust(steps: Iterator[object]) -> None:
+    """Run an iterator for what it does."""
+    deque(steps, maxlen=0)

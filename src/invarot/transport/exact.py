@@ -1,0 +1,33 @@
+"""Exact plans: linear assignment where it applies, the network simplex (POT) for any weights."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from ..arrays import Array, as_like, namespace, to_numpy
+from ..errors import MissingExtra
+from .plan import SparsePlan
+
+
+def exact_plan(z: Array, y: Array, a: Array, b: Array) -> SparsePlan:
+    """argmin ⟨Γ, ‖zᵢ − yⱼ‖²⟩ over couplings of a and b, for z (n, d) and y (m, d)."""
+    host_z, host_y = to_numpy(z).astype(np.float64), to_numpy(y).astype(np.float64)
+    host_a, host_b = to_numpy(a).astype(np.float64), to_numpy(b).astype(np.float64)
+    host_a, host_b = host_a / host_a.sum(), host_b / host_b.sum()
+    cost = (host_z**2).sum(1)[:, None] + (host_y**2).sum(1) - 2 * host_z @ host_y.T
+    if len(host_a) == len(host_b) and np.ptp(host_a) + np.ptp(host_b) <= 1e-12 * host_a[0]:
+        rows, columns = linear_sum_assignment(cost)
+        mass = host_a[rows]
+    else:
+        try:
+            import ot
+        except ImportError as error:
+            raise MissingExtra('plan="exact" with n ≠ m or weights that differ', "exact") from error
+        dense = ot.emd(host_a, host_b, cost, numItermax=10_000_000)
+        rows, columns = np.nonzero(dense)
+        mass = dense[rows, columns]
+    integer = namespace(z).int64
+    return SparsePlan(
+        z, y, as_like(rows, z, dtype=integer), as_like(columns, z, dtype=integer), as_like(mass, z)
+    )

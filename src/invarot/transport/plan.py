@@ -1,0 +1,193 @@
+"""Plans as operators: a coupling that is applied, summed and searched without being written out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from ..arrays import Array, as_like, log, logsumexp, namespace, to_numpy, transpose
+
+ROWS = 1 << 24  # scores held at a time
+
+
+class Plan(Protocol):
+    """A coupling (n, m) with marginals a and b."""
+
+    def apply(self, values: Array) -> Array:
+        """Γ values, (n, k)."""
+
+    def dense(self) -> Array:
+        """Γ, (n, m)."""
+
+    def marginals(self) -> tuple[Array, Array]:
+        """Row and column sums."""
+
+    def matches(self) -> Array:
+        """For each row the column that gets most of it."""
+
+    def cost(self) -> float:
+        """Σ Γij ‖zᵢ − yⱼ‖²."""
+
+
+@dataclass(frozen=True)
+class EntropicPlan:
+    """Γij = aᵢ bⱼ exp(scale·⟨zᵢ, yⱼ⟩ + uᵢ + vⱼ), kept as its factors.
+
+    ``error`` is the largest deviation of a marginal in the l_1 norm, ``iterations`` the sweeps it took.
+    """
+
+    z: Array  # (n, d) mapped source
+    y: Array  # (m, d)
+    a: Array  # (n,)
+    b: Array  # (m,)
+    u: Array  # (n,)
+    v: Array  # (m,)
+    epsilon: float
+    error: float
+    iterations: int
+
+    @property
+    def scale(self) -> float:
+        return 2 / self.epsilon
+
+    def apply(self, values: Array) -> Array:
+        one = values.ndim == 1
+        columns = values[:, None] if one else values
+        parts = [block @ columns for _, block in self._blocks()]
+        out = namespace(self.z).concat(parts, axis=0)
+        return out[:, 0] if one else out
+
+    def apply_transposed(self, values: Array) -> Array:
+        """Γᵀ values."""
+        return self.transposed().apply(values)
+
+    def transposed(self) -> EntropicPlan:
+        return replace(self, z=self.y, y=self.z, a=self.b, b=self.a, u=self.v, v=self.u)
+
+    def dense(self) -> Array:
+        return namespace(self.z).concat([block for _, block in self._blocks()], axis=0)
+
+    def marginals(self) -> tuple[Array, Array]:
+        xp = namespace(self.z)
+        rows, columns = [], xp.zeros_like(self.b)
+        for _, block in self._blocks():
+            rows.append(xp.sum(block, axis=1))
+            columns = columns + xp.sum(block, axis=0)
+        return xp.concat(rows), columns
+
+    def matches(self) -> Array:
+        """Row arg-max of Γ; a source point of no weight gets the match it would have had with some."""
+        xp = namespace(self.z)
+        reach = self.v + log(self.b)
+        return xp.concat([xp.argmax(scores + reach, axis=1) for _, scores in self._scores()])
+
+    def cost(self) -> float:
+        xp = namespace(self.z)
+        total = 0.0
+        square = xp.sum(self.y**2, axis=1)
+        for rows, block in self._blocks():
+            z = self.z[rows]
+            gap = xp.sum(z**2, axis=1)[:, None] + square - 2 * z @ transpose(self.y)
+            total += float(xp.sum(block * gap))
+        return total
+
+    def entropy(self) -> float:
+        """−Σ Γ log Γ."""
+        xp = namespace(self.z)
+        return -sum(
+            float(xp.sum(xp.where(block > 0, block * log(xp.where(block > 0, block, xp.ones_like(block))), 0 * block)))
+            for _, block in self._blocks()
+        )
+
+    def _scores(self) -> Iterator[tuple[slice, Array]]:
+        step = max(1, ROWS // self.y.shape[0])
+        for i in range(0, self.z.shape[0], step):
+            rows = slice(i, min(i + step, self.z.shape[0]))
+            yield rows, self.scale * self.z[rows] @ transpose(self.y)
+
+    def _blocks(self) -> Iterator[tuple[slice, Array]]:
+        xp = namespace(self.z)
+        left, right = self.u + log(self.a), self.v + log(self.b)
+        for rows, scores in self._scores():
+            yield rows, xp.exp(scores + left[rows, None] + right)
+
+
+def extend(plan: EntropicPlan, z: Array, y: Array, a: Array, b: Array, used_x: Array, used_y: Array) -> EntropicPlan:
+    """A plan solved on the points of positive weight, over all points: the others get their potentials and no mass."""
+    xp = namespace(z)
+    v = xp.zeros_like(b)
+    v[used_y] = plan.v
+    u = -_row_lse(z, plan.y, plan.v + log(plan.b), plan.scale)
+    rest = -_row_lse(y, plan.z, plan.u + log(plan.a), plan.scale)
+    v = xp.where(b > 0, v, rest)
+    u[used_x] = plan.u
+    return replace(plan, z=z, y=y, a=a, b=b, u=u, v=v)
+
+
+def _row_lse(z: Array, y: Array, v: Array, scale: float) -> Array:
+    step = max(1, ROWS // y.shape[0])
+    parts = [logsumexp(scale * z[i : i + step] @ transpose(y) + v, axis=1) for i in range(0, z.shape[0], step)]
+    return namespace(z).concat(parts)
+
+
+@dataclass(frozen=True)
+class SparsePlan:
+    """An exact plan: at most n + m − 1 entries."""
+
+    z: Array  # (n, d)
+    y: Array  # (m, d)
+    rows: Array  # (k,) indices
+    columns: Array  # (k,) indices
+    mass: Array  # (k,)
+    epsilon: float = 0.0
+    error: float = 0.0
+    iterations: int = 1
+
+    def apply(self, values: Array) -> Array:
+        import scipy.sparse
+
+        host = to_numpy(values)
+        shape = (self.z.shape[0], self.y.shape[0])
+        index = (to_numpy(self.rows), to_numpy(self.columns))
+        return as_like(scipy.sparse.coo_array((to_numpy(self.mass), index), shape=shape).tocsr() @ host, self.z)
+
+    def apply_transposed(self, values: Array) -> Array:
+        return self.transposed().apply(values)
+
+    def transposed(self) -> SparsePlan:
+        return replace(self, z=self.y, y=self.z, rows=self.columns, columns=self.rows)
+
+    def dense(self) -> Array:
+        xp = namespace(self.z)
+        shape = (self.z.shape[0], self.y.shape[0])
+        out = xp.zeros(shape, dtype=self.mass.dtype, device=getattr(self.z, "device", None))
+        out[self.rows, self.columns] = self.mass
+        return out
+
+    def marginals(self) -> tuple[Array, Array]:
+        xp = namespace(self.z)
+        return self.apply(xp.ones_like(self.y[:, 0])), self.apply_transposed(xp.ones_like(self.z[:, 0]))
+
+    def matches(self) -> Array:
+        """Row arg-max of Γ; a source point of no weight gets its nearest target."""
+        import numpy as np
+
+        rows, columns, mass = to_numpy(self.rows), to_numpy(self.columns), to_numpy(self.mass)
+        found = np.full(self.z.shape[0], -1)
+        order = np.argsort(mass, kind="stable")
+        found[rows[order]] = columns[order]  # the largest is written last
+        empty = np.flatnonzero(found < 0)
+        if empty.size:
+            z, y = to_numpy(self.z)[empty], to_numpy(self.y)
+            found[empty] = np.argmin((y**2).sum(1) - 2 * z @ y.T, axis=1)
+        return as_like(found, self.z, dtype=self.rows.dtype)
+
+    def cost(self) -> float:
+        xp = namespace(self.z)
+        gap = xp.sum((self.z[self.rows] - self.y[self.columns]) ** 2, axis=1)
+        return float(xp.sum(self.mass * gap))
+
+    def entropy(self) -> float:
+        xp = namespace(self.z)
+        return -float(xp.sum(self.mass * xp.log(self.mass)))
