@@ -1,0 +1,1 @@
+"""Data that ships with the package; see README.md beside this file for its source."""

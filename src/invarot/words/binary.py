@@ -1,0 +1,86 @@
+"""word2vec's binary format: a header line, then each word, a space, and its float32 values."""
+
+from __future__ import annotations
+
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from invarot.errors import InputError
+from invarot.words.text import header
+from invarot.words.vectors import Findings, Rows
+
+BLOCK = 1 << 22
+LONGEST_WORD = 1 << 14
+WIDEST = 1 << 20
+
+
+def looks_binary(sample: bytes, *, named_binary: bool) -> bool:
+    """Whether a file with these first bytes is word2vec binary rather than text."""
+    first, _, rest = sample.partition(b"\n")
+    if header(first) is None:
+        return named_binary
+    value = rest.split(None, 2)[1:2]
+    try:
+        float(value[0])
+    except (IndexError, ValueError):
+        return named_binary or b"\x00" in rest
+    return False
+
+
+def read_binary(
+    stream: BinaryIO, *, size: int | None, limit: int | None, errors: str, findings: Findings
+) -> tuple[tuple[str, ...], np.ndarray[Any, Any]]:
+    """Words and vectors of a word2vec binary file."""
+    source = findings.source
+    promised = header(stream.readline(256))
+    if promised is None or promised[1] < 1:
+        raise InputError(f"{source}: expected a first line 'count dimension', found none: is this word2vec binary?")
+    count, dimension = promised
+    if dimension > WIDEST:
+        raise InputError(f"{source}: the header says {dimension} values a word: is this word2vec binary?")
+    width = 4 * dimension
+    expected = min(count, 1 << 16 if size is None else size // (width + 1) + 1)  # a header may lie
+    rows = Rows(dimension, expected=expected, limit=limit, errors=errors, findings=findings)
+    buffer, at, seen, ended = b"", 0, 0, False
+    while seen < count and not rows.full and not ended:
+        chunk = stream.read(BLOCK + width)
+        ended = not chunk
+        buffer, at = buffer[at:] + chunk, 0
+        words: list[str] = []
+        starts: list[int] = []
+        places: list[int] = []
+        room = count - seen if limit is None else min(count - seen, limit - len(rows))
+        while len(words) < room:
+            space = buffer.find(b" ", at)
+            if space < 0 or space + 1 + width > len(buffer):
+                break
+            word = buffer[at:space].lstrip(b"\n")  # the first implementation ends each row with a line break
+            if len(word) > LONGEST_WORD:
+                raise InputError(f"{source}: row {seen + 1} has no word: the file is damaged or not word2vec binary")
+            seen += 1
+            words.append(rows.decode(word, seen))
+            starts.append(space + 1)
+            places.append(seen)
+            at = space + 1 + width
+        if words:
+            table = np.empty((len(words), dimension), "<f4")
+            for row, start in enumerate(starts):
+                table[row] = np.frombuffer(buffer, "<f4", dimension, start)
+            rows.extend(words, table, places)
+            ended = False
+        elif len(buffer) > LONGEST_WORD + width + BLOCK:
+            raise InputError(f"{source}: row {seen + 1} has no word: the file is damaged or not word2vec binary")
+    _check_end(rows, seen, count, buffer[at:] + stream.read(64), findings)
+    return rows.finish()
+
+
+def _check_end(rows: Rows, seen: int, count: int, rest: bytes, findings: Findings) -> None:
+    if not len(rows):
+        raise InputError(f"{findings.source}: no complete row: the file is cut off or not word2vec binary")
+    if rows.full:
+        return
+    if seen < count:
+        findings.remark(f"the header says {count} words, the file ends after {seen} whole rows (cut off?)")
+    elif rest.strip(b"\n"):
+        findings.remark(f"the header says {count} words, more bytes follow row {seen} and were not read (wrong count?)")

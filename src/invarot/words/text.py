@@ -1,0 +1,192 @@
+"""Text formats: one word and its numbers a line (word2vec and fastText with a header, GloVe without one).
+
+The file is read in blocks. In a block the words are cut off and all the numbers are parsed together; only a block with
+lines of another shape, or with text that is no number, is looked at line by line.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from invarot.errors import InputError
+from invarot.words.decimals import parse_rows
+from invarot.words.vectors import Findings, Rows
+
+BLOCK = 1 << 18  # bytes of text at a time: what the processor keeps near, and all the memory used beside the result
+LONGEST_LINE = 1 << 24
+SHORT = "row with too few values (dropped)"
+LONG = "row with too many values (dropped)"
+NOT_NUMERIC = "row with a value that is not a number (dropped)"
+SPACES = "word with spaces (kept)"
+
+
+def blocks(stream: BinaryIO, source: str) -> Iterator[list[bytes]]:
+    """The lines of ``stream``, a block at a time, without their line ends."""
+    rest = b""
+    while chunk := stream.read(BLOCK):
+        rest += chunk
+        if b"\n" not in chunk:
+            if len(rest) > LONGEST_LINE:
+                raise InputError(
+                    f"{source}: no line break within {LONGEST_LINE >> 20} MiB, so this is not text: "
+                    "give the file its own ending (.bin, .npz, .npy, .safetensors) or pass format="
+                )
+            continue
+        lines = rest.split(b"\n")
+        rest = lines.pop()
+        yield lines
+    if rest:
+        yield [rest]
+
+
+def header(line: bytes) -> tuple[int, int] | None:
+    """``(count, dimension)`` when the line is two whole numbers."""
+    fields = line.split()
+    if len(fields) == 2 and all(field.isdigit() for field in fields):
+        return int(fields[0]), int(fields[1])
+    return None
+
+
+def usual_dimension(lines: list[bytes], source: str) -> int:
+    """How many values most of the first lines hold."""
+    counts = Counter(len(line.split()) - 1 for line in lines[:200] if line.strip())
+    if not counts:
+        raise InputError(f"{source}: expected words with vectors, found none: check that the file is whole")
+    dimension = counts.most_common(1)[0][0]
+    if dimension < 1:
+        raise InputError(f"{source}: expected a word and its numbers on every line, most lines have one field only")
+    return dimension
+
+
+def split_carefully(line: bytes, dimension: int) -> tuple[bytes, list[float]] | str:
+    """The word and its numbers, or the reason why the line has none."""
+    parts = line.rsplit(None, dimension)
+    if len(parts) <= dimension:
+        return SHORT
+    try:
+        values = [float(part) for part in parts[1:]]
+    except ValueError:
+        return NOT_NUMERIC
+    if any(b"_" in part for part in parts[1:]):  # Python reads 1_000, no other program does
+        return NOT_NUMERIC
+    extra = parts[0].split()[1:]
+    if extra and all(_is_fraction(field) for field in extra):  # "word 0.1 …": values too many, not a word with spaces
+        return LONG
+    return parts[0].strip(), values
+
+
+def _is_fraction(field: bytes) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return not field.isdigit()
+
+
+def parse(
+    lines: list[bytes], first: int, dimension: int, findings: Findings
+) -> tuple[list[bytes], np.ndarray[Any, Any], list[int]]:
+    """Words, values (rows, dimension) and line numbers of the rows among ``lines``; the others are reported."""
+    words: list[bytes] = []
+    numbers: list[bytes] = []
+    places: list[int] = []
+    for place, raw in enumerate(lines, first):
+        line = raw.rstrip().replace(b"\t", b" ")
+        if not line:
+            continue
+        # Exactly one space before every value: then each field is one number, or the parser says no.
+        if line.count(b" ") != dimension or b"  " in line or line.startswith(b" "):
+            return _parse_carefully(lines, first, dimension, findings)
+        word, _, values = line.partition(b" ")
+        words.append(word)
+        numbers.append(values)
+        places.append(place)
+    table = parse_rows(numbers, dimension)
+    return (words, table, places) if table is not None else _parse_carefully(lines, first, dimension, findings)
+
+
+def _parse_carefully(
+    lines: list[bytes], first: int, dimension: int, findings: Findings
+) -> tuple[list[bytes], np.ndarray[Any, Any], list[int]]:
+    """As `parse`, one line at a time."""
+    words: list[bytes] = []
+    rows: list[list[float]] = []
+    places: list[int] = []
+    for place, line in enumerate(lines, first):
+        if not line.strip():
+            continue
+        found = split_carefully(line, dimension)
+        if isinstance(found, str):
+            findings.add(found, place)
+            continue
+        word, values = found
+        if len(word.split()) > 1:
+            findings.add(SPACES, place, repr(word.decode("utf-8", "replace")))
+        words.append(word)
+        rows.append(values)
+        places.append(place)
+    with np.errstate(over="ignore"):
+        return words, np.array(rows, np.float64).reshape(len(rows), dimension).astype(np.float32), places
+
+
+def read_text(
+    stream: BinaryIO, *, size: int | None, limit: int | None, errors: str, findings: Findings
+) -> tuple[tuple[str, ...], np.ndarray[Any, Any]]:
+    """Words and vectors of a text file; ``size`` in bytes, where known, sets how much room is made at first."""
+    source = findings.source
+    rows: Rows | None = None
+    promised: tuple[int, int] | None = None
+    number, seen = 1, 0
+    for lines in blocks(stream, source):
+        if rows is None:
+            if number == 1:
+                lines[0] = lines[0].removeprefix(b"\xef\xbb\xbf")
+                promised = header(lines[0])
+                if promised and len(lines) > 1 and promised[1] != 1 and usual_dimension(lines[1:], source) == 1:
+                    promised = None  # one-dimensional vectors without a header look like one
+                if promised:
+                    lines, number = lines[1:], 2
+            if not any(line.strip() for line in lines):
+                number += len(lines)
+                continue
+            dimension = usual_dimension(lines, source)
+            if promised and promised[1] != dimension:
+                findings.remark(f"the header says {promised[1]} values a word, most rows have {dimension} (used)")
+            expected = _expected_rows(lines, promised, size, dimension)
+            rows = Rows(dimension, expected=expected, limit=limit, errors=errors, findings=findings)
+        while lines and not rows.full:  # no further than max_words: what lies behind is not asked for, nor reported
+            part = lines if limit is None else lines[: limit - len(rows)]
+            words, values, places = parse(part, number, dimension, findings)
+            rows.extend([rows.decode(word, place) for word, place in zip(words, places, strict=True)], values, places)
+            number += len(part)
+            seen += sum(1 for line in part if line.strip())
+            lines = lines[len(part) :]
+        if rows.full:
+            break
+    if rows is None:
+        raise InputError(f"{source}: expected words with vectors, found none: check that the file is whole")
+    _check_counts(rows, seen, promised, findings)
+    return rows.finish()
+
+
+def _expected_rows(lines: list[bytes], promised: tuple[int, int] | None, size: int | None, dimension: int) -> int:
+    if size is None:
+        return min(promised[0], 1 << 16) if promised else len(lines)
+    if promised:
+        return min(promised[0], size // (2 * dimension + 1) + 1)  # a header may lie, the file's size does not
+    return int(1.02 * size * len(lines) / max(sum(map(len, lines)), 1)) + 1
+
+
+def _check_counts(rows: Rows, seen: int, promised: tuple[int, int] | None, findings: Findings) -> None:
+    if promised and not rows.full and seen != promised[0]:
+        findings.remark(f"the header says {promised[0]} words, the file has {seen} rows (all were read)")
+    dropped = findings.count(SHORT, LONG, NOT_NUMERIC)
+    if not len(rows) or dropped > seen // 2:
+        raise InputError(
+            f"{findings.source}: expected a word and its numbers on every line, {dropped} of {seen} rows do not fit "
+            f"({'; '.join(findings.sentences())}): check the format of the file, or pass format="
+        )

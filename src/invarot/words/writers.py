@@ -1,0 +1,174 @@
+"""Write word vectors; a file appears whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from invarot.arrays import Array, is_array, to_numpy
+from invarot.errors import InputError
+
+SUFFIXES = {
+    ".vec": "vec",
+    ".txt": "vec",
+    ".npz": "npz",
+    ".npy": "npy",
+    ".bin": "bin",
+    ".safetensors": "safetensors",
+}
+
+
+def write_vectors(
+    path: str | os.PathLike[str],
+    words: Sequence[str],
+    vectors: Array,
+    *,
+    format: str | None = None,
+    digits: int = 9,
+) -> Path:
+    """Write words and their vectors, as float32; return the path written.
+
+    Parameters
+    ----------
+    path : the file; a name ending in ``.gz`` packs the text formats
+    words : n different strings
+    vectors : (n, d)
+    format : told from the name when None
+        ``vec`` (text with the header of word2vec and fastText), ``glove`` (the same without header), ``bin`` (word2vec
+        binary), ``npz`` (words, vectors), ``npy`` (words beside it, in ``.vocab``), ``safetensors`` (words in metadata)
+    digits : significant digits in text; 9 bring every float32 back exactly
+    """
+    path = Path(path)
+    packed = path.suffix == ".gz"
+    kind = format or SUFFIXES.get((path.with_suffix("") if packed else path).suffix)
+    if kind not in _WRITERS:
+        raise InputError(f"format: expected one of {', '.join(_WRITERS)}, got {format!r} for {path.name}: name one")
+    if packed and kind not in ("vec", "glove"):
+        raise InputError(f"path: {kind} files are not packed with gzip, got {path.name}: drop the .gz")
+    if isinstance(digits, bool) or not isinstance(digits, int) or not 1 <= digits <= 17:
+        raise InputError(f"digits: expected a whole number from 1 to 17, got {digits!r}")
+    if path.is_dir() or not path.parent.is_dir():
+        raise InputError(f"path: expected a file in an existing directory, got {path}: make the directory first")
+    table = _check_table(words, vectors)
+    _check_words(words, kind)
+    if kind == "npy":
+        with replacing(path.with_suffix(".vocab")) as stream:
+            stream.writelines(_encode(word) + b"\n" for word in words)
+    with replacing(path) as stream:
+        if packed:
+            with gzip.GzipFile("", "wb", fileobj=stream, mtime=0) as zipped:
+                _WRITERS[kind](zipped, words, table, digits)  # type: ignore[arg-type]
+        else:
+            _WRITERS[kind](stream, words, table, digits)
+    return path
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A new file beside ``path`` that takes its place when the block ends well, and vanishes when it does not."""
+    path = Path(path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with temporary.open("wb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _encode(word: str) -> bytes:
+    return word.encode("utf-8", "surrogateescape")  # undoes what the reader of that name did
+
+
+def _write_glove(stream: BinaryIO, words: Sequence[str], table: np.ndarray[Any, Any], digits: int) -> None:
+    pattern = " ".join([f"%.{digits}g"] * table.shape[1])
+    for word, row in zip(words, table, strict=True):
+        stream.write(b"%b %b\n" % (_encode(word), (pattern % tuple(row.tolist())).encode("ascii")))
+
+
+def _write_vec(stream: BinaryIO, words: Sequence[str], table: np.ndarray[Any, Any], digits: int) -> None:
+    stream.write(b"%d %d\n" % table.shape)
+    _write_glove(stream, words, table, digits)
+
+
+def _write_bin(stream: BinaryIO, words: Sequence[str], table: np.ndarray[Any, Any], digits: int) -> None:
+    stream.write(b"%d %d\n" % table.shape)
+    for word, row in zip(words, table.astype("<f4"), strict=True):
+        stream.write(b"%b %b\n" % (_encode(word), row.tobytes()))
+
+
+def _write_npz(stream: BinaryIO, words: Sequence[str], table: np.ndarray[Any, Any], digits: int) -> None:
+    members = (("words", np.array(words, dtype=str), zipfile.ZIP_DEFLATED), ("vectors", table, zipfile.ZIP_STORED))
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, array, compression in members:
+            member = zipfile.ZipInfo(f"{name}.npy")  # no date: the same content gives the same file
+            member.compress_type = compression
+            with archive.open(member, "w", force_zip64=True) as inside:
+                np.lib.format.write_array(inside, array, allow_pickle=False)
+
+
+def _write_npy(stream: BinaryIO, words: Sequence[str], table: np.ndarray[Any, Any], digits: int) -> None:
+    np.save(stream, table, allow_pickle=False)
+
+
+def _write_safetensors(stream: BinaryIO, words: Sequence[str], table: np.ndarray[Any, Any], digits: int) -> None:
+    from safetensors.numpy import save
+
+    stream.write(save({"vectors": table}, metadata={"words": json.dumps(list(words))}))
+
+
+_WRITERS: dict[str, Callable[[BinaryIO, Sequence[str], np.ndarray[Any, Any], int], None]] = {
+    "vec": _write_vec,
+    "glove": _write_glove,
+    "bin": _write_bin,
+    "npz": _write_npz,
+    "npy": _write_npy,
+    "safetensors": _write_safetensors,
+}
+
+
+def _check_table(words: Sequence[str], vectors: Array) -> np.ndarray[Any, Any]:
+    array = to_numpy(vectors) if is_array(vectors) else np.asarray(vectors)
+    if array.ndim != 2 or len(words) != len(array) or not array.size or array.dtype.kind not in "fiu":
+        raise InputError(
+            f"vectors: expected numbers, one row per word, ({len(words)}, d), got shape {array.shape} of {array.dtype}"
+        )
+    with np.errstate(over="ignore"):
+        table = np.ascontiguousarray(array, dtype=np.float32)
+    if not np.isfinite(table).all():
+        row = int(np.flatnonzero(~np.isfinite(table).all(axis=1))[0])
+        raise InputError(f"vectors: expected finite float32 values, row {row} ({words[row]!r}) is not: drop or mend it")
+    return table
+
+
+def _check_words(words: Sequence[str], kind: str) -> None:
+    """Refuse what the format cannot bring back."""
+    seen: set[str] = set()
+    for row, word in enumerate(words):
+        if not isinstance(word, str):
+            raise InputError(f"words: expected strings, row {row} is {type(word).__name__}: convert it with str()")
+        if word in seen:
+            raise InputError(f"words: expected different words, row {row} repeats {word!r}: drop one of the two")
+        seen.add(word)
+        blanks = any(blank in word for blank in " \t\v\f")
+        broken = "\n" in word or "\r" in word
+        if kind in ("vec", "glove", "bin") and (not word or blanks or broken):
+            what, instead = "words without blanks", "npz, npy or safetensors"
+        elif kind == "npy" and broken:
+            what, instead = "words without line breaks", "npz or safetensors"
+        elif kind == "npz" and "\0" in word:
+            what, instead = "words without NUL characters", "safetensors"
+        else:
+            continue
+        raise InputError(f"words: {kind} needs {what}, row {row} is {word!r}: choose another format ({instead})")
