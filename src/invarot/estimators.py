@@ -1,0 +1,201 @@
+"""The scikit-learn face of :func:`invarot.align`: the same options, kept in an estimator."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .alignment.solve import align
+from .checks import check_rng, check_weights
+from .errors import InputError, MissingExtra
+from .transport.choice import make_cost, parse_memory
+from .transport.plan import EntropicPlan
+from .transport.sinkhorn import Potentials, sinkhorn
+
+try:
+    from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+    from sklearn.utils import check_array
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError as error:
+    raise MissingExtra("InvariantAligner", "sklearn") from error
+
+Points = np.ndarray[Any, Any]
+FLOATS = (np.float64, np.float32)
+SCORE_EPSILON = 0.01  # entropy weight of the plan that a score rests on, relative to the cost of no correspondence
+SCORE_SWEEPS = 500
+
+
+class InvariantAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Map a source cloud onto a target cloud with nothing paired.
+
+    ``fit(X, y)`` takes the source X (n, dx) and, in the place of scikit-learn's target, the target cloud y (m, dy): rows of
+    the two need not correspond, and neither the counts nor the dimensions need to agree.
+
+    Parameters
+    ----------
+    a, b, p, radius, …
+        The options of :func:`invarot.align`, by the same names and with the same defaults; checked by ``fit``.
+    random_state : int, numpy.random.Generator, numpy.random.RandomState or None
+        What :func:`invarot.align` calls ``rng``. None draws afresh at every fit.
+
+    Attributes
+    ----------
+    map_, offset_ : (dx, dy) and (dy,) arrays
+        ``X @ map_ + offset_`` lies in the target's space.
+    plan_, objective_, history_, status_, verdict_
+        As in :class:`invarot.Alignment`, which ``alignment_`` holds whole.
+    target_ : (m, dy) array
+        The target that was fitted, which ``score`` measures against.
+    n_features_in_ : int
+    feature_names_in_ : array of str, where X came with column names
+
+    Examples
+    --------
+    >>> import numpy as np, invarot
+    >>> x = np.random.default_rng(1).gamma(2.0, size=(100, 2))
+    >>> y = x[::-1] @ [[0.0, 1.0], [-1.0, 0.0]]
+    >>> aligner = invarot.InvariantAligner().fit(x, y)
+    >>> bool(np.allclose(aligner.transform(x), y[::-1], atol=1e-2)), round(aligner.score(x), 2)
+    (True, 1.0)
+    """
+
+    def __init__(
+        self,
+        *,
+        a: Any = None,
+        b: Any = None,
+        p: float = math.inf,
+        radius: float | None = None,
+        proper: bool = False,
+        objective: str = "simplified",
+        plan: str = "sinkhorn",
+        translate: bool = False,
+        scale: bool = False,
+        whiten: bool = False,
+        schedule: Any = None,
+        start: Any = "auto",
+        n_starts: int | None = None,
+        seeds: Any = None,
+        seed_weight: float = 1.0,
+        side: Any = None,
+        side_weight: float = 0.3,
+        ordered: bool = False,
+        effort: str = "normal",
+        require: str | None = None,
+        tol: float = 1e-5,
+        max_iter: int = 500,
+        plan_tol: float = 1e-3,
+        plan_max_iter: int = 50,
+        memory: str | int | None = None,
+        random_state: Any = 0,
+        on_step: Any = None,
+    ) -> None:
+        self.a = a
+        self.b = b
+        self.p = p
+        self.radius = radius
+        self.proper = proper
+        self.objective = objective
+        self.plan = plan
+        self.translate = translate
+        self.scale = scale
+        self.whiten = whiten
+        self.schedule = schedule
+        self.start = start
+        self.n_starts = n_starts
+        self.seeds = seeds
+        self.seed_weight = seed_weight
+        self.side = side
+        self.side_weight = side_weight
+        self.ordered = ordered
+        self.effort = effort
+        self.require = require
+        self.tol = tol
+        self.max_iter = max_iter
+        self.plan_tol = plan_tol
+        self.plan_max_iter = plan_max_iter
+        self.memory = memory
+        self.random_state = random_state
+        self.on_step = on_step
+
+    def fit(self, X: Any, y: Any) -> InvariantAligner:
+        """Align the source X (n, dx) with the target cloud y (m, dy)."""
+        if y is None:
+            raise InputError("y: InvariantAligner requires y to be passed, but the target y is None; pass the target cloud")
+        source = validate_data(self, X, dtype=FLOATS, ensure_min_samples=2)
+        target = check_array(y, dtype=FLOATS, ensure_min_samples=2, input_name="y")
+        options = self.get_params(deep=False)
+        rng = _generator(options.pop("random_state"))
+        found = align(source, target, rng=rng, **options)
+        self.alignment_ = found
+        self.map_, self.offset_, self.plan_ = found.map, found.offset, found.plan
+        self.objective_, self.history_ = found.objective, found.history
+        self.status_, self.verdict_ = found.status, found.verdict
+        self.n_iter_ = len(found.history)
+        self.target_ = target
+        return self
+
+    def transform(self, X: Any) -> Points:
+        """Source points, seen or new, in the target's space."""
+        check_is_fitted(self)
+        source = validate_data(self, X, dtype=FLOATS, reset=False)
+        return np.asarray(self.alignment_.transform(source))
+
+    def inverse_transform(self, X: Any) -> Points:
+        """Points of the target's space in the source's, through the pseudo-inverse of the map."""
+        check_is_fitted(self)
+        points = check_array(X, dtype=FLOATS, input_name="X")
+        return np.asarray(self.alignment_.inverse_transform(points))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """How much of the transport cost the map saves: 1 − cost/(cost of no correspondence), at most 1.
+
+        The cost is that of the entropic plan between the transformed X and y (the fitted target where y is None), both
+        uniformly weighted but for the fitted target's own ``b``; no correspondence is the plan that sends every
+        point everywhere. 1: the clouds lie on one another. 0: the map is worth nothing. The plan's small entropy costs a
+        little, so that a perfect map scores just below 1.
+        """
+        z = self.transform(X)
+        target = self.target_ if y is None else check_array(y, dtype=FLOATS, input_name="y")
+        if target.shape[1] != z.shape[1]:
+            raise InputError(f"y: expected {z.shape[1]} columns, as the target that was fitted, got {target.shape[1]}")
+        b = check_weights(self.b if y is None else None, "b", target)
+        return _saved(z, target, b, parse_memory(self.memory))
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.map_.shape[1])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True  # y is 2-D: a cloud
+        tags.target_tags.single_output = False
+        return tags
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    """scikit-learn's kinds of random state, as a Generator."""
+    if random_state is None:
+        return np.random.default_rng()
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31 - 1))
+    return check_rng(random_state, "random_state")
+
+
+def _saved(z: Points, y: Points, b: Points, memory: int | None) -> float:
+    """1 − Σ Γij ‖zᵢ − yⱼ‖² / Σ aᵢ bⱼ ‖zᵢ − yⱼ‖², Γ the entropic plan."""
+    middle = b @ y
+    z, y = np.asarray(z - middle, dtype=np.float64), np.asarray(y - middle, dtype=np.float64)
+    a, b = np.full(len(z), 1 / len(z)), np.asarray(b, dtype=np.float64)
+    apart = float((z**2).sum(axis=1).mean() + b @ (y**2).sum(axis=1))  # y is centred, so the inner products vanish
+    if apart == 0:
+        return 1.0
+    epsilon = SCORE_EPSILON * apart
+    cost = make_cost(z[None], y, 2 / epsilon, a, b, memory=memory)
+    warm = Potentials(np.zeros((1, len(z))), np.zeros((1, len(y))), np.zeros(1), 0)
+    found = sinkhorn(cost, a, b, warm=warm, tol=1e-4, max_iter=SCORE_SWEEPS)
+    plan = EntropicPlan(z, y, a, b, found.u[0], found.v[0], epsilon, float(found.error[0]), found.iterations)
+    return 1 - plan.cost() / apart
