@@ -102,3 +102,23 @@ def free_device_memory(x: Array) -> int:
 
     free, _ = torch.cuda.mem_get_info(x.device)
     return int(free + torch.cuda.memory_reserved(x.device) - torch.cuda.memory_allocated(x.device))
+
+
+def top_values(z: Array, k: int) -> Array:
+    """The ``k`` largest entries along the last axis, in no order; a NumPy ``z`` is overwritten."""
+    if is_torch(z):
+        return z.topk(k, dim=-1, sorted=False).values
+    z.partition(z.shape[-1] - k, axis=-1)
+    return z[..., z.shape[-1] - k :]
+
+
+def top_k(z: Array, k: int) -> tuple[Array, Array]:
+    """The ``k`` largest entries along the last axis, largest first, and where they are."""
+    if is_torch(z):
+        values, indices = z.topk(k, dim=-1)
+        return values, indices
+    width = z.shape[-1]
+    found = np.argmax(z, axis=-1)[..., None] if k == 1 else np.argpartition(z, width - k, axis=-1)[..., width - k :]
+    values = np.take_along_axis(z, found, axis=-1)
+    order = np.argsort(-values, axis=-1, kind="stable")
+    return np.take_along_axis(values, order, axis=-1), np.take_along_axis(found, order, axis=-1)

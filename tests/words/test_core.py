@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from importlib.resources import files
 from pathlib import Path
 
@@ -62,12 +61,11 @@ def test_codes_are_close_to_the_vectors() -> None:
     np.testing.assert_array_equal(back[3], 0)
 
 
-def test_rows_are_those_they_were_cut_from(pair: tuple[Vectors, Vectors, list[tuple[str, str]]]) -> None:
-    data = Path(os.environ.get("INVAROT_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))
-    if not (data / "europarl100").is_dir():
-        pytest.skip("needs the Europarl vectors: set INVAROT_DATA to the folder that holds europarl100/")
+def test_rows_are_those_they_were_cut_from(
+    pair: tuple[Vectors, Vectors, list[tuple[str, str]]], data_dir: Path
+) -> None:
     for side, name in zip(pair[:2], ("en", "es"), strict=True):
-        whole = read_vectors(data / "europarl100" / f"{name}.npz", max_words=5000)
+        whole = read_vectors(data_dir / "europarl100" / f"{name}.npz", max_words=5000)
         assert side.words == whole.words
         cosine = (side.vectors * whole.vectors).sum(axis=1) / (
             np.linalg.norm(side.vectors, axis=1) * np.linalg.norm(whole.vectors, axis=1)
@@ -76,11 +74,7 @@ def test_rows_are_those_they_were_cut_from(pair: tuple[Vectors, Vectors, list[tu
 
 
 @pytest.mark.parametrize(("pair_name", "language", "count"), [("es-en", "es", 4774), ("zh-en", "zh", 3349)])
-def test_published_text_files_read_as_they_come(pair_name: str, language: str, count: int) -> None:
-    data = Path(os.environ.get("INVAROT_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))
-    path = data / "zhang2017" / pair_name / f"word2vec.{language}"
-    if not path.exists():
-        pytest.skip("needs the vectors of Zhang et al. 2017: set INVAROT_DATA to the folder that holds zhang2017/")
-    found = read_vectors(path)
+def test_published_text_files_read_as_they_come(pair_name: str, language: str, count: int, data_dir: Path) -> None:
+    found = read_vectors(data_dir / "zhang2017" / pair_name / f"word2vec.{language}")
     assert found.vectors.shape == (count, 50)
     assert found.warnings == ()

@@ -53,24 +53,23 @@ def alternate(
     *,
     on_step: Observer | None = None,
     stage: str = "solve",
-    epsilon: float | None = None,
-    floor: float | None = None,
+    warm: EntropicCoupler | ExactCoupler | None = None,
 ) -> Run:
     """Algorithm 1 of the paper from ``maps`` (s, dx, dy), all starts together.
 
-    ``epsilon`` and ``floor`` override the schedule's first and last, for callers that solve in stages.
+    A start has settled when, at the last epsilon, its marginals are within tolerance and either its objective or its map
+    has stopped changing. ``warm`` is the coupler of an earlier stage to go on from.
     """
     schedule = settings.schedule
     unit = 1.0 if schedule.absolute else problem.cost_scale
-    floor = schedule.floor if floor is None else floor
-    epsilon = max(schedule.epsilon if epsilon is None else epsilon, floor)
+    epsilon = schedule.epsilon
     exact = settings.plan == "exact"
-    coupler = ExactCoupler(problem) if exact else EntropicCoupler(problem, maps, settings)
+    coupler = warm or (ExactCoupler(problem) if exact else EntropicCoupler(problem, maps, settings))
     w, images, records = maps, None, []
     floor_steps = 0
     settled = np.zeros(maps.shape[0], dtype=bool)
     for _ in range(settings.max_iter):
-        floor_steps += exact or epsilon <= floor
+        floor_steps += exact or epsilon <= schedule.floor
         tol = settings.plan_tol if floor_steps else 10 * settings.plan_tol
         plan = coupler.couple(w, epsilon * unit, tol=tol)  # lines 8-14: C, Sinkhorn, Γ
         step, moment = best_maps(problem, plan.images, w, settings)  # lines 15-18: SVD, spectrum, P
@@ -82,10 +81,11 @@ def alternate(
             on_step(_step(records[-1], int(np.argmax(values)), stage))
         if floor_steps >= 2:
             change = np.abs(records[-1]["objective"] - records[-2]["objective"])
-            settled = (change <= settings.tol * problem.score_scale) & (record["marginal_error"] <= settings.plan_tol)
+            still = (change <= settings.tol * problem.score_scale) | (record["map_change"] <= settings.tol)
+            settled = still & (record["marginal_error"] <= settings.plan_tol)
             if settled.all():
                 break
-        epsilon = max(schedule.after(epsilon, float(np.max(record["map_change"]))), floor)  # line 19
+        epsilon = schedule.after(epsilon, float(np.max(record["map_change"])))  # line 19
     return Run(w, coupler, records[-1]["objective"], values, settled, records, stage)
 
 

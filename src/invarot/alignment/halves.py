@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 
 from ..arrays import Array, device, namespace, transpose
@@ -60,6 +61,14 @@ class EntropicCoupler:
         error = xp.sum(xp.abs(mass - problem.a), axis=-1)
         return PlanStep(images, divergence, error, found.iterations, cost.mode)
 
+    def only(self, start: int) -> EntropicCoupler:
+        """A coupler of one start, with the potentials this one has for it."""
+        one = copy(self)
+        found = self.potentials
+        rows = slice(start, start + 1)
+        one.potentials = Potentials(found.u[rows], found.v[rows], found.error[rows], found.iterations)
+        return one
+
     def plan(self, start: int) -> EntropicPlan:
         assert self.epsilon is not None
         problem, found = self.problem, self.potentials
@@ -83,6 +92,9 @@ class ExactCoupler:
         images = xp.stack([plan.apply(problem.y) for plan in self.plans])
         nothing = xp.zeros_like(images[:, 0, 0])
         return PlanStep(images, nothing, nothing, 1, "exact")
+
+    def only(self, start: int) -> ExactCoupler:
+        return ExactCoupler(self.problem)
 
     def plan(self, start: int) -> SparsePlan:
         return self.plans[start]

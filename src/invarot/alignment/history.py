@@ -61,6 +61,9 @@ class History(Sequence[Step]):
     def __repr__(self) -> str:
         return f"History of {len(self)} steps: {', '.join(field.name for field in fields(Step))}"
 
+    def __add__(self, other: History) -> History:
+        return History([*self._steps, *other._steps])
+
     def rows(self) -> list[dict[str, float | str]]:
         """One dict a step, ready for a DataFrame or JSON."""
         return [asdict(step) for step in self._steps]

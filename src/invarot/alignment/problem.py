@@ -24,6 +24,7 @@ class Problem:
     second_moment: Array  # (dx, dx): xᵀ diag(a) x
     mean_square_y: float
     cost_scale: float
+    variance_scale: float  # what a perfect match of the centred clouds scores
     seeds: Array | None = None  # (dx, dy): moment of the known pairs, added to the plan's
 
     @property
@@ -52,8 +53,13 @@ def pose(x: Array, y: Array, a: Array, b: Array, settings: Settings) -> Problem:
         frame_y=frame_y,
         second_moment=weighted_second_moment(inside_x, weight_x),
         mean_square_y=square_y,
+        variance_scale=math.sqrt(_variance(inside_x, weight_x) * _variance(inside_y, weight_y)) * reach or 1.0,
         cost_scale=2 * math.sqrt(square_x * square_y) * reach or 1.0,
     )
+
+
+def _variance(points: Array, weights: Array) -> float:
+    return mean_square(points - weights @ points, weights)
 
 
 def transport_cost(problem: Problem, moment: Array, w: Array) -> Array:

@@ -4,97 +4,148 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, as_like, namespace, to_numpy
+from ..arrays import Array, as_like, namespace
 from ..starts.portfolio import Wave
 from ..transport.choice import SHARE_OF_FREE, free_memory
+from ..transport.plan import EntropicPlan, SparsePlan
+from ..transport.schedule import Schedule
 from .alternate import Observer, Run, alternate
+from .history import History
 from .problem import Problem
-from .result import StartRecord
+from .result import StartRecord, Status
 from .settings import Settings
-from .verdict import SAME_MAP, SAME_VALUE, Verdict, judge
+from .verdict import Verdict, judge
 
 RACE_POINTS = 1000  # a race is run on at most so many points of each cloud
 RACE_FLOOR = 0.03  # and only down to this epsilon
-FINALISTS = 2  # of each race go on to the full problem
+FINALISTS = 3  # of a race that may go on to the full problem
+SAME_MAP = 0.2  # two maps are one if they differ by less than this part of their norm
 EFFORT = {"quick": 1, "normal": 3, "high": 8, "max": 30}  # waves of starts, at most
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """The winner of all starts."""
+class Finish:
+    """One start solved in full."""
 
+    name: str
+    map: Array
+    plan: EntropicPlan | SparsePlan
+    objective: float
+    value: float  # the objective, signed so that larger is better
+    history: History
+    status: Status
     run: Run
     index: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The best of all starts, the record of each, and the verdict."""
+
+    winner: Finish
     starts: tuple[StartRecord, ...]
     verdict: Verdict
 
 
-def solve_batch(problem: Problem, maps: Array, names: list[str], settings: Settings, on_step: Observer | None,
-                rng: np.random.Generator) -> Outcome:
+def solve_all(
+    problem: Problem, wave: Wave, settings: Settings, *, rng: np.random.Generator, on_step: Observer | None
+) -> Outcome:
     """Every start solved in full, in batches that fit memory."""
-    runs = []
-    for part in _batches(problem, maps.shape[0], settings):
-        runs.append(alternate(problem, maps[part], settings, on_step=on_step))
-    return _conclude(problem, settings, runs, names, [], rng)
+    finishes: list[Finish] = []
+    for part in _batches(problem, len(wave.names), settings):
+        run = alternate(problem, wave.maps[part], settings, on_step=on_step)
+        finishes += [_finish(run, k, name, settings) for k, name in enumerate(wave.names[part])]
+    return _conclude(problem, settings, finishes, [], rng, on_step)
 
 
-def race(problem: Problem, coming: Iterator[Wave], settings: Settings, on_step: Observer | None, effort: int,
-         rng: np.random.Generator, ordered: bool) -> Outcome:
-    """Waves of starts until the verdict is sure or ``effort`` waves are spent."""
-    runs: list[Run] = []
-    finalists: list[str] = []
+def race(
+    problem: Problem,
+    coming: Iterator[Wave],
+    settings: Settings,
+    *,
+    effort: int,
+    ordered: bool,
+    rng: np.random.Generator,
+    on_step: Observer | None,
+) -> Outcome:
+    """Wave after wave of starts until the verdict is sure or ``effort`` waves are spent.
+
+    The best of a wave is solved in full; the next best too while the verdict is not ``aligned``, and wherever the race
+    could not tell two different maps apart: that is how a symmetry shows.
+    """
+    finishes: list[Finish] = []
     dropped: list[StartRecord] = []
-    outcome = None
-    for number, wave in zip(range(effort), coming):
-        maps, names = wave.maps, wave.names
-        if maps.shape[0] > FINALISTS:
-            short, scale = _short(problem, settings, rng, ordered)
-            order = []
-            values = np.empty(maps.shape[0])
-            reached = []
-            for part in _batches(short, maps.shape[0], settings):
-                run = alternate(short, maps[part], scale, stage="race", on_step=on_step)
-                values[part] = run.values
-                reached.append(run.maps)
-            moved = namespace(maps).concat(reached, axis=0)
-            order = _distinct(moved, values, FINALISTS)
-            dropped += [StartRecord(names[i], float(abs(values[i])), False) for i in range(len(names)) if i not in order]
-            maps, names = moved[as_like(np.asarray(order), maps, dtype=namespace(maps).int64)], [names[i] for i in order]
-        runs.append(alternate(problem, maps, settings, on_step=on_step))
-        finalists += names
-        outcome = _conclude(problem, settings, runs, finalists, dropped, rng)
+    outcome: Outcome | None = None
+    for _, wave in zip(range(effort), coming, strict=False):
+        maps, values = _run_race(problem, wave, settings, rng, ordered, on_step)
+        finalists = _distinct(maps, values)
+        kept: list[int] = []
+        for k in finalists:
+            close = bool(kept) and values[kept[0]] - values[k] <= _slack(problem, values[kept[0]])
+            if outcome is not None and outcome.verdict.word == "aligned" and not close:
+                break
+            kept.append(k)
+            run = alternate(problem, maps[k][None], settings, on_step=on_step)
+            finishes.append(_finish(run, 0, wave.names[k], settings))
+            outcome = _conclude(problem, settings, finishes, dropped, rng, on_step)
+        sign = 1 if settings.larger_is_better else -1
+        dropped += [
+            StartRecord(name, float(sign * values[k]), False) for k, name in enumerate(wave.names) if k not in kept
+        ]
+        assert outcome is not None
+        outcome = replace(outcome, starts=_records(finishes, dropped))
         if outcome.verdict.word == "aligned" or outcome.verdict.evidence.rivals:
             break
     assert outcome is not None
     return outcome
 
 
-def _short(problem: Problem, settings: Settings, rng: np.random.Generator, ordered: bool) -> tuple[Problem, Settings]:
-    """The problem a race is run on: fewer points, a higher last epsilon, looser tolerances."""
+def _run_race(
+    problem: Problem, wave: Wave, settings: Settings, rng: np.random.Generator, ordered: bool, on_step: Observer | None
+) -> tuple[Array, Any]:
+    """Where each candidate gets on the coarse problem: maps (s, dx, dy) and values (s,)."""
+    if len(wave.names) == 1:
+        return wave.maps, np.zeros(1)
+    coarse = subproblem(problem, RACE_POINTS, rng, ordered)
+    quick = _quick(settings)
+    maps, values = [], []
+    for part in _batches(coarse, len(wave.names), quick):
+        run = alternate(coarse, wave.maps[part], quick, stage="race", on_step=on_step)
+        maps.append(run.maps)
+        values.append(run.values)
+    return namespace(wave.maps).concat(maps, axis=0), np.concatenate(values)
+
+
+def _quick(settings: Settings) -> Settings:
+    """Looser tolerances and a higher last epsilon."""
     schedule = settings.schedule
-    quick = replace(
-        settings, schedule=replace(schedule, floor=max(RACE_FLOOR if not schedule.absolute else 0, schedule.floor),
-                                   epsilon=max(schedule.epsilon, RACE_FLOOR), decay=min(schedule.decay, 0.8)),
-        tol=10 * settings.tol, plan_tol=10 * settings.plan_tol, plan_max_iter=20, max_iter=min(40, settings.max_iter),
+    if not schedule.absolute:
+        floor = max(RACE_FLOOR, schedule.floor)
+        schedule = replace(schedule, floor=floor, epsilon=max(schedule.epsilon, floor), decay=min(schedule.decay, 0.8))
+    return replace(
+        settings,
+        schedule=schedule,
+        tol=10 * settings.tol,
+        plan_tol=10 * settings.plan_tol,
+        plan_max_iter=min(20, settings.plan_max_iter),
+        max_iter=min(40, settings.max_iter),
     )
-    return subproblem(problem, RACE_POINTS, rng, ordered), quick
 
 
 def subproblem(problem: Problem, size: int, rng: np.random.Generator, ordered: bool) -> Problem:
-    """At most ``size`` points of each cloud: the first where rows are ordered, else drawn at random by weight."""
+    """At most ``size`` points of each cloud: the first where rows are ordered, else drawn at random."""
     parts = []
     for points, weights in ((problem.x, problem.a), (problem.y, problem.b)):
         n = points.shape[0]
-        if n <= size:
-            parts.append((points, weights))
-            continue
-        rows = np.arange(size) if ordered else np.sort(rng.choice(n, size, replace=False))
-        index = as_like(rows, points, dtype=namespace(points).int64)
-        weight = weights[index]
-        parts.append((points[index], weight / namespace(weight).sum(weight)))
+        if n > size:
+            rows = np.arange(size) if ordered else np.sort(rng.choice(n, size, replace=False))
+            index = as_like(rows, points, dtype=namespace(points).int64)
+            points, weights = points[index], weights[index] / namespace(points).sum(weights[index])
+        parts.append((points, weights))
     (x, a), (y, b) = parts
     return replace(problem, x=x, a=a, y=y, b=b)
 
@@ -107,38 +158,80 @@ def _batches(problem: Problem, count: int, settings: Settings) -> list[slice]:
     return [slice(i, min(i + size, count)) for i in range(0, count, size)]
 
 
+def _finish(run: Run, index: int, name: str, settings: Settings) -> Finish:
+    if run.settled[index]:
+        status = Status.SETTLED
+    elif run.records[-1]["marginal_error"][index] > settings.plan_tol:
+        status = Status.MARGINALS
+    else:
+        status = Status.NOT_SETTLED
+    return Finish(
+        name, run.maps[index], run.plan(index), float(run.objectives[index]), float(run.values[index]),
+        run.history(index), status, run, index,
+    )  # fmt: skip
+
+
 def _difference(one: Array, other: Array) -> float:
     xp = namespace(one)
     return float(xp.sqrt(xp.sum((one - other) ** 2) / xp.sum(one**2)))
 
 
-def _distinct(maps: Array, values: np.ndarray, count: int) -> list[int]:  # type: ignore[type-arg]
-    """The best ``count`` by value whose maps differ."""
+def _distinct(maps: Array, values: Any) -> list[int]:
+    """The best few by value whose maps differ."""
     chosen: list[int] = []
-    for i in np.argsort(-values, kind="stable"):
-        if all(_difference(maps[int(i)], maps[j]) > SAME_MAP for j in chosen):
-            chosen.append(int(i))
-        if len(chosen) == count:
+    for k in np.argsort(-values, kind="stable"):
+        if all(_difference(maps[int(k)], maps[j]) > SAME_MAP for j in chosen):
+            chosen.append(int(k))
+        if len(chosen) == FINALISTS:
             break
     return chosen
 
 
-def _conclude(problem: Problem, settings: Settings, runs: list[Run], names: list[str], dropped: list[StartRecord],
-              rng: np.random.Generator) -> Outcome:
-    """The best of all finished starts, and the verdict on it."""
-    best = max(runs, key=lambda run: float(run.values.max()))
-    index = best.best
-    winner = best.maps[index]
-    same, rivals, total = 0, [], 0
-    for run in runs:
-        for k in range(run.maps.shape[0]):
-            total += 1
-            if _difference(winner, run.maps[k]) <= SAME_MAP:
-                same += 1
-            elif run.values[k] >= best.values[index] - SAME_VALUE * problem.score_scale:
-                if all(_difference(run.maps[k], other) > SAME_MAP for other in rivals):
-                    rivals.append(run.maps[k])
-    verdict = judge(problem, settings, winner, best.plan(index), agreement=same / total, rivals=len(rivals), rng=rng)
-    finished = [StartRecord(name, float(value), True)
-                for name, value in zip(names, np.concatenate([run.objectives for run in runs]), strict=True)]
-    return Outcome(best, index, (*finished, *dropped), verdict)
+def _slack(problem: Problem, value: float) -> float:
+    """How far below the best a value may lie and still be as good: 5 % of what is missing to a perfect score."""
+    return 0.05 * abs(problem.score_scale - abs(value)) + 1e-3 * problem.variance_scale
+
+
+def _records(finishes: list[Finish], dropped: list[StartRecord]) -> tuple[StartRecord, ...]:
+    return (*(StartRecord(one.name, one.objective, True) for one in finishes), *dropped)
+
+
+def _conclude(
+    problem: Problem,
+    settings: Settings,
+    finishes: list[Finish],
+    dropped: list[StartRecord],
+    rng: np.random.Generator,
+    on_step: Observer | None,
+) -> Outcome:
+    """The best of all finished starts, sharpened, and the verdict on it."""
+    winner = max(finishes, key=lambda one: one.value)
+    same, rivals = 0, [winner.map]
+    for one in finishes:
+        if _difference(winner.map, one.map) <= SAME_MAP:
+            same += 1
+        elif winner.value - one.value <= _slack(problem, winner.value):
+            if all(_difference(one.map, other) > SAME_MAP for other in rivals):
+                rivals.append(one.map)
+    winner = _sharpen(problem, settings, winner, on_step)
+    verdict = judge(
+        problem, settings, winner.map, winner.plan,
+        agreement=same / len(finishes), rivals=len(rivals) - 1, rng=np.random.default_rng(0),
+    )  # fmt: skip
+    return Outcome(winner, _records(finishes, dropped), verdict)
+
+
+def _sharpen(problem: Problem, settings: Settings, winner: Finish, on_step: Observer | None) -> Finish:
+    """The winner at the sharpest epsilon worth trying; kept only where its marginals come within tolerance in time."""
+    if settings.sharpest is None or settings.sharpest >= settings.schedule.floor or settings.plan == "exact":
+        return winner
+    schedule = Schedule(settings.schedule.floor, 0.6, settings.sharpest)
+    brief = replace(settings, max_iter=20, schedule=schedule)
+    run = alternate(
+        problem, winner.map[None], brief, stage="sharpen", on_step=on_step,
+        warm=winner.run.coupler.only(winner.index),
+    )  # fmt: skip
+    if not run.settled[0]:
+        return winner
+    finer = _finish(run, 0, winner.name, settings)
+    return replace(finer, objective=winner.objective, value=winner.value, history=winner.history + finer.history)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -24,17 +25,19 @@ from ..checks import (
 from ..errors import InputError, NotAligned
 from ..geometry.frames import best_scale
 from ..starts import STARTS
-from ..starts.portfolio import waves
+from ..starts.portfolio import Wave, waves
 from ..starts.seeds import check_pairs
 from ..transport.choice import parse_memory
 from ..transport.plan import EntropicPlan, SparsePlan, extend
 from ..transport.schedule import Schedule
-from .alternate import Observer, Run
+from .alternate import Observer
 from .problem import Problem, pose
-from .race import EFFORT, Outcome, race, solve_batch
-from .result import Alignment, Status
+from .race import EFFORT, Outcome, race, solve_all
+from .result import Alignment
 from .settings import DEFAULT_SCHEDULE, Settings
 
+SHARPEST = 1e-4  # of the cost scale: no default epsilon is smaller
+COARSEST_FLOOR = 3e-3  # where the search for a map ends; below it only the winner's plan is sharpened
 START_NAMES = ("auto", *(name for name in STARTS if name != "given"))
 
 
@@ -204,21 +207,23 @@ def _check_schedule(schedule: Schedule | float | None) -> Schedule:
 
 
 def adapt(settings: Settings, problem: Problem) -> Settings:
-    """The default schedule with its floor below the spacing of the points: n^(−2/d) of the cost scale, d the dimension
-    that the variance is spread over, (tr S)²/tr S²."""
-    from dataclasses import replace
+    """The default schedule with its floor below the spacing of the points.
 
+    n points of variance v spread over d dimensions lie about v·n^(−2/d) apart, d being (tr C)²/tr C² of the covariance C.
+    """
     xp = namespace(problem.x)
-    spread = float(xp.linalg.trace(problem.second_moment)) ** 2 / max(float(xp.sum(problem.second_moment**2)), 1e-300)
+    mean = problem.a @ problem.x
+    covariance = problem.second_moment - mean[:, None] * mean
+    variance = max(float(xp.linalg.trace(covariance)), 0.0)
+    spread = max(variance**2 / max(float(xp.sum(covariance**2)), 1e-300), 1.0)
     count = max(problem.x.shape[0], problem.y.shape[0])
-    floor = min(max(0.3 * count ** (-2 / max(spread, 1.0)), 1e-3), 0.02)
-    return replace(settings, schedule=replace(settings.schedule, floor=floor))
+    spacing = 2 * variance / problem.cost_scale * count ** (-2 / spread)
+    floor = min(max(0.1 * spacing, SHARPEST), 0.02)
+    return replace(settings, schedule=replace(settings.schedule, floor=max(floor, COARSEST_FLOOR)), sharpest=floor)
 
 
 def with_seeds(problem: Problem, x: Array, y: Array, seeds: Any, weight: float) -> Problem:
     """Known pairs as a linear term: weight·(mean over the pairs of xᵢᵀ yⱼ), added to the plan's moment."""
-    from dataclasses import replace
-
     rows, columns, _ = check_pairs(seeds, None, x.shape[0], y.shape[0])
     integer = namespace(x).int64
     left = problem.frame_x.enter(x[as_like(rows, x, dtype=integer)])
@@ -234,7 +239,7 @@ def _search(
     x, y, a, b = problem.x, problem.y, problem.a, problem.b
     if not isinstance(start, str):
         maps = check_map(start, "start", x.shape[1], y.shape[1], x)
-        return solve_batch(problem, maps, ["given"] * maps.shape[0], settings, on_step, rng)
+        return solve_all(problem, Wave(maps, ["given"] * maps.shape[0]), settings, rng=rng, on_step=on_step)
     check_choice(start, "start", START_NAMES)
     check_choice(effort, "effort", EFFORT)
     if n_starts is not None:
@@ -247,7 +252,7 @@ def _search(
     if start == "auto":
         options = {"side": side, "side_weight": side_weight, "pairs": seeds}
         coming = waves(x, y, a, b, rng=rng, ordered=ordered, options=options)
-        return race(problem, coming, settings, on_step, EFFORT[effort], rng, ordered)
+        return race(problem, coming, settings, effort=EFFORT[effort], ordered=ordered, rng=rng, on_step=on_step)
     if start == "seeds" and seeds is None:
         raise InputError("seeds: expected known pairs (k, 2) with start='seeds', got None")
     options = {"rng": rng}
@@ -259,30 +264,27 @@ def _search(
         options.update(ordered=ordered, side=side, side_weight=side_weight)
     maps = STARTS[start](x, y, a, b, **options)
     maps = settings.invariance.best_map(maps)
-    return solve_batch(problem, maps, [start] * maps.shape[0], settings, on_step, rng)
+    return solve_all(problem, Wave(maps, [start] * maps.shape[0]), settings, rng=rng, on_step=on_step)
 
 
 def _conclude(
     problem: Problem, x: Array, y: Array, a: Array, b: Array, settings: Settings, outcome: Outcome
 ) -> Alignment:
     """Out of the frames: the composite map and offset, the plan over all points."""
-    run, index = outcome.run, outcome.index
-    w, plan = run.maps[index], run.plan(index)
+    w, plan = outcome.winner.map, outcome.winner.plan
     inner = w
     if settings.scale:
         moment = transpose(problem.x) @ plan.apply(problem.y)
         inner = best_scale(moment, problem.second_moment, w) * w
     matrix = problem.frame_x.linear @ inner @ problem.frame_y.inverse
     offset = problem.frame_y.origin - problem.frame_x.origin @ matrix
-    from dataclasses import asdict
-
     return Alignment(
         map=matrix,
         offset=offset,
         plan=_over_all_points(plan, problem, x, y, a, b, w),
-        objective=float(run.objectives[index]),
-        history=run.history(index),
-        status=_status(run, index, settings),
+        objective=outcome.winner.objective,
+        history=outcome.winner.history,
+        status=outcome.winner.status,
         starts=outcome.starts,
         verdict=outcome.verdict,
         settings=asdict(settings),
@@ -301,10 +303,3 @@ def _over_all_points(
     if isinstance(plan, SparsePlan):
         return SparsePlan(z, inside_y, used_x[plan.rows], used_y[plan.columns], plan.mass)
     return extend(plan, z, inside_y, a, b, used_x, used_y)
-
-
-def _status(run: Run, index: int, settings: Settings) -> Status:
-    if run.settled[index]:
-        return Status.SETTLED
-    error = np.atleast_1d(run.records[-1]["marginal_error"])
-    return Status.MARGINALS if error[index] > settings.plan_tol else Status.NOT_SETTLED

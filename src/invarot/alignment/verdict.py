@@ -14,8 +14,6 @@ from .problem import Problem
 from .settings import Settings
 
 QUERIES = 2000  # source points that the evidence is gathered on, at most
-SAME_MAP = 0.2  # two maps are one if they differ by less than this part of their norm
-SAME_VALUE = 0.005  # two objectives are one if they differ by less than this part of the score scale
 
 # The rule, fitted by benchmarks/calibrate_verdict.py: log-odds = bias + Σ weight·feature.
 BIAS = -8.0

@@ -94,9 +94,9 @@ def row_quantiles(values: Array, a: Array, edges: Levels, *, uniform: bool) -> A
     """Mean of each row's (weighted) quantile function over each bin of levels: (rows, n) → (rows, q)."""
     xp = namespace(values)
     if uniform:
-        return xp.sort(values, axis=1) @ as_like(_bin_matrix(values.shape[1], edges), values)
+        return xp.sort(values, axis=1, stable=False) @ as_like(_bin_matrix(values.shape[1], edges), values)
     rows, n = values.shape
-    order = xp.argsort(values, axis=1)
+    order = xp.argsort(values, axis=1, stable=False)
     ranked = to_numpy(xp.take_along_axis(values, order, axis=1)).astype(np.float64)
     weight = to_numpy(a).astype(np.float64)[to_numpy(order)]
     level = np.cumsum(weight, axis=1)

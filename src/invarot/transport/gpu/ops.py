@@ -1,0 +1,168 @@
+"""What a solver asks of a plan exp(scale·⟨z_i, y_j⟩ + u_i + v_j) that is never stored: sums, products, maxima.
+
+On a CUDA device with Triton these run as streaming kernels, in plain torch blocks elsewhere. ``scale``, ``u``, ``v``
+are in natural-log units; −inf in ``u`` or ``v`` is a point of no weight. Points are (n, d) tensors or (s, n, d)
+batches, or an :class:`Operand` made once by :func:`prepare`; everything is returned as float32.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from invarot.arrays import Array
+from invarot.errors import InputError
+from invarot.transport.gpu import blocks
+from invarot.transport.gpu.operands import PRECISIONS, Operand, choose_precision, error_bound, prepare
+
+try:
+    from invarot.transport.gpu import launch
+except ImportError:  # Triton is not there
+    launch = None  # type: ignore[assignment]
+
+__all__ = ["Operand", "apply", "best", "choose_precision", "error_bound", "lse", "prepare"]
+
+
+def lse(
+    z: Array | Operand,
+    y: Array | Operand,
+    v: Array,
+    scale: float,
+    *,
+    guess: Array | None = None,
+    precision: str = "auto",
+) -> Array:
+    """out_i = log Σ_j exp(scale·⟨z_i, y_j⟩ + v_j): one Sinkhorn half-iteration.
+
+    Parameters
+    ----------
+    z, y : (n, d) or (s, n, d), and (m, d) or (s, m, d)
+        Points or prepared points. Either may be shared by the whole batch. Exchange them for the other half.
+    v : (m,) or (s, m)
+    scale : float
+    guess : (n,) or (s, n), optional
+        About what the result will be, as a warm-started iteration knows it: it replaces the running maximum. Rows for
+        which it is more than 70 off are found out and computed with one.
+    precision : {"auto", "fp16", "bf16", "tf32", "fp32"}
+        Of the products' operands; sums are float32. ``"auto"`` keeps the error below 0.01 (:func:`choose_precision`)
+        and looks at the points' norms to do so. Prepared points have theirs already.
+
+    Returns
+    -------
+    (n,) or (s, n)
+    """
+    zo, yo, batched = _pair(z, y, scale, precision)
+    v = _vector("v", v, zo, yo.rows)
+    if guess is not None:
+        guess = _vector("guess", guess, zo, zo.rows)
+        guess = guess.expand(max(zo.data.shape[0], yo.data.shape[0], v.shape[0]), -1).contiguous()
+    if _streams(zo):
+        out = launch.lse(zo, yo, v, scale, guess)
+    else:
+        out = blocks.lse(zo.data, yo.data, v, scale).to(torch.float32)
+    return out if batched or v.shape[0] > 1 else out[0]
+
+
+def apply(
+    z: Array | Operand,
+    y: Array | Operand,
+    u: Array,
+    v: Array,
+    t: Array | Operand,
+    scale: float,
+    *,
+    mass: Array | float | None = None,
+    precision: str = "auto",
+) -> Array:
+    """out_ik = Σ_j exp(scale·⟨z_i, y_j⟩ + u_i + v_j) t_jk: the plan times a matrix.
+
+    Parameters
+    ----------
+    z, y, scale, precision
+        As in :func:`lse`.
+    u, v : (n,) or (s, n), and (m,) or (s, m)
+    t : (m, k) or (s, m, k)
+        Give ``y`` itself where it is y: both products then read it once.
+    mass : float, (n,) or (s, n), optional
+        About what the rows of the plan sum to (default 1/n), so that half precision can hold its entries. Rows for
+        which it is off by more than a factor of 50 are found out and computed with their own maximum.
+
+    Returns
+    -------
+    (n, k) or (s, n, k)
+    """
+    same = t is y
+    zo, yo, batched = _pair(z, y, scale, precision)
+    to = yo if same else t if isinstance(t, Operand) else prepare(t, precision=_product(zo.precision))
+    if to.rows != yo.rows:
+        raise InputError(f"t must have one row per row of y ({yo.rows}), got {to.rows}")
+    u, v = _vector("u", u, zo, zo.rows), _vector("v", v, zo, yo.rows)
+    if not _streams(zo):
+        out = blocks.apply(zo.data, yo.data, u, v, to.data, scale).to(torch.float32)
+    else:
+        if mass is None:
+            mass = 1.0 / zo.rows
+        weights = torch.as_tensor(mass, dtype=torch.float32, device=zo.data.device).clamp(min=1e-35)
+        lift = 10.0 - torch.log2(weights)
+        if to.precision == "tf32":
+            to = prepare(to.data[..., : to.dim], precision="fp16")
+        out = launch.apply(zo, yo, u, v, to, scale, lift, same=same and to is yo)
+    return out if batched or max(u.shape[0], v.shape[0]) > 1 or to.batched else out[0]
+
+
+def best(
+    z: Array | Operand, y: Array | Operand, v: Array, scale: float, *, precision: str = "auto"
+) -> tuple[Array, Array]:
+    """The column and the value of each row's largest scale·⟨z_i, y_j⟩ + v_j; the first of equal ones."""
+    zo, yo, batched = _pair(z, y, scale, precision)
+    v = _vector("v", v, zo, yo.rows)
+    index, value = launch.best(zo, yo, v, scale) if _streams(zo) else blocks.best(zo.data, yo.data, v, scale)
+    value = value.to(torch.float32)
+    return (index, value) if batched or v.shape[0] > 1 else (index[0], value[0])
+
+
+def _streams(z: Operand) -> bool:
+    return bool(launch is not None and z.data.device.type == "cuda")
+
+
+def _product(precision: str) -> str:
+    """The second product of ``apply`` rounds entries of the plan, for which half precision is as good as TF32."""
+    return "fp16" if precision == "tf32" else precision
+
+
+def _pair(z: Array | Operand, y: Array | Operand, scale: float, precision: str) -> tuple[Operand, Operand, bool]:
+    """Both operands in one precision, and whether either has a batch axis."""
+    if precision not in PRECISIONS:
+        raise InputError(f"precision must be one of {PRECISIONS}, got {precision!r}")
+    if not math.isfinite(scale):
+        raise InputError(f"scale must be finite, got {scale}")
+    made = [p.precision for p in (z, y) if isinstance(p, Operand)]
+    if len(set(made)) > 1:
+        raise InputError(f"z and y must be prepared in one precision, got {made[0]!r} and {made[1]!r}; prepare again")
+    if made:
+        precision = made[0]
+    elif precision == "auto":
+        precision = _automatic(z, y, scale)
+    zo = z if isinstance(z, Operand) else prepare(z, precision=precision)
+    yo = y if isinstance(y, Operand) else prepare(y, precision=precision)
+    if zo.dim != yo.dim:
+        raise InputError(f"z and y must have points of one dimension, got {zo.dim} and {yo.dim}")
+    if zo.batched and yo.batched and zo.data.shape[0] != yo.data.shape[0]:
+        raise InputError(f"z and y must be batches of one size, got {zo.data.shape[0]} and {yo.data.shape[0]}")
+    return zo, yo, zo.batched or yo.batched
+
+
+def _automatic(z: Array, y: Array, scale: float) -> str:
+    if z.device.type != "cuda" or scale == 0:
+        return "fp16"
+    largest = [torch.linalg.vector_norm(p.to(torch.float32), dim=-1).max() for p in (z, y)]
+    exponent = abs(scale) * float(largest[0] * largest[1])
+    return choose_precision(1 / max(exponent, 1e-6), dim=z.shape[-1]) if math.isfinite(exponent) else "fp32"
+
+
+def _vector(name: str, values: Array, z: Operand, length: int) -> Array:
+    if values.ndim not in (1, 2) or values.shape[-1] != length:
+        raise InputError(f"{name} must be ({length},) or (s, {length}), got {tuple(values.shape)}")
+    values = values.to(torch.float32)
+    return values if values.ndim == 2 else values[None]
