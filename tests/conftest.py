@@ -35,6 +35,14 @@ class Library:
         return type(array).__module__.split(".")[0] == self.name
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A test whose code names torch is a torch test, marked or not: ``-m torch`` has to find them all."""
+    for item in items:
+        code = getattr(getattr(item, "function", None), "__code__", None)
+        if code is not None and "torch" in (*code.co_names, *code.co_varnames):
+            item.add_marker("torch")
+
+
 @pytest.fixture(params=["numpy", pytest.param("torch", marks=pytest.mark.torch)])
 def lib(request: pytest.FixtureRequest) -> Library:
     """Each test that asks for it runs once a library; ``pytest -m torch`` runs the torch half alone."""

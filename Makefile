@@ -1,0 +1,44 @@
+# Everything happens in .venv, made on first use. PYTHON chooses the interpreter it is made from.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: help demo test lint bench clean
+
+help:
+	@echo "make demo    install into .venv and align two small vocabularies"
+	@echo "make test    the tests that need neither torch nor a browser"
+	@echo "make lint    ruff and mypy"
+	@echo "make bench   the benchmarks"
+	@echo "make clean   remove .venv and caches"
+
+demo: $(VENV)/.stamp-demo
+	$(BIN)/invarot demo
+
+test: $(VENV)/.stamp-test
+	$(BIN)/python -m pytest -m "not torch and not gpu and not browser"
+
+lint: $(VENV)/.stamp-lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.stamp-bench
+	$(BIN)/invarot bench
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+# A stamp says which extras are installed, and is out of date when pyproject.toml is newer.
+$(VENV)/.stamp-demo: extras = report
+$(VENV)/.stamp-test: extras = test
+$(VENV)/.stamp-lint: extras = lint,test
+$(VENV)/.stamp-bench: extras = bench
+
+$(VENV)/.stamp-%: pyproject.toml | $(BIN)/python
+	$(PIP) --editable ".[$(extras)]"
+	@touch $@
