@@ -39,11 +39,11 @@ with open(path, "rb") as stream:  # both readers find the file in the page cache
     while stream.read(1 << 24):
         pass
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-start = time.perf_counter()
+start, busy = time.perf_counter(), time.process_time()
 {read}
-seconds = time.perf_counter() - start
+seconds, busy = time.perf_counter() - start, time.process_time() - busy
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print(json.dumps(dict(seconds=seconds, peak_mib=(peak - before) / 1024, result_mib=table.nbytes / 2**20,
+print(json.dumps(dict(seconds=seconds, cpu=busy, peak_mib=(peak - before) / 1024, result_mib=table.nbytes / 2**20,
                       total=float(abs(table).sum(dtype="f8")))))
 """
 
@@ -81,10 +81,12 @@ def main() -> None:
         f"{options.words:,} words, {options.dimension} values each, word2vec text with header; each reading in a "
         f"process of its own, the two readers in turn, median of {options.rounds} (range in brackets). Memory: peak "
         f"above the process before reading. Python {platform.python_version()}, NumPy {np.__version__}, "
-        f"{platform.machine()}; the machine was shared with other work.",
+        f"{platform.machine()}; the machine was shared with other work, so the ratio of processor time stands beside "
+        "that of the clock.",
         "",
-        "| numbers | file, MiB | gensim, s | invarot, s | times faster | result, MiB | gensim peak | invarot peak |",
-        "|---|---|---|---|---|---|---|---|",
+        "| numbers | file, MiB | gensim, s | invarot, s | times faster, clock | processor | result, MiB | "
+        "gensim peak | invarot peak |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     record: dict[str, object] = {"command": command, "rounds": {}}
     with tempfile.TemporaryDirectory() as folder:
@@ -102,10 +104,12 @@ def main() -> None:
             seconds = {reader: sorted(found["seconds"] for found in runs) for reader, runs in rounds.items()}
             middle = {reader: statistics.median(times) for reader, times in seconds.items()}
             peak = {reader: max(found["peak_mib"] for found in runs) for reader, runs in rounds.items()}
+            busy = {reader: statistics.median(found["cpu"] for found in runs) for reader, runs in rounds.items()}
             shown = {r: f"{middle[r]:.2f} ({seconds[r][0]:.2f}–{seconds[r][-1]:.2f})" for r in READERS}
             lines.append(
                 f"| {name} | {path.stat().st_size / 2**20:.0f} | {shown['gensim']} | {shown['invarot']} | "
-                f"{middle['gensim'] / middle['invarot']:.1f} | {rounds['invarot'][0]['result_mib']:.0f} | "
+                f"{middle['gensim'] / middle['invarot']:.1f} | {busy['gensim'] / busy['invarot']:.1f} | "
+                f"{rounds['invarot'][0]['result_mib']:.0f} | "
                 f"{peak['gensim']:.0f} | {peak['invarot']:.0f} |"
             )
             print(lines[-1], flush=True)

@@ -156,6 +156,16 @@ def test_wrong_dimension_in_the_header(tmp_path: Path) -> None:
     np.testing.assert_array_equal(found.vectors, EXPECTED)
 
 
+def test_the_header_decides_a_tie(tmp_path: Path) -> None:
+    found = read_warned(write(tmp_path / "a.vec", "2 2\nnew york 1 2\nb 3 4\n"), "word with spaces")
+    assert found.words == ("new york", "b")
+
+
+def test_blank_lines_after_the_header(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text, "BLOCK", 6)
+    assert read_vectors(write(tmp_path / "a.vec", "2 3\n\n\n\n\n" + PLAIN)).words == WORDS
+
+
 def test_a_lying_header_takes_no_memory(tmp_path: Path) -> None:
     found = read_warned(write(tmp_path / "a.vec", "999999999999 3\n" + PLAIN), "the file has 2 rows")
     assert found.vectors.shape == (2, 3)

@@ -51,12 +51,14 @@ def header(line: bytes) -> tuple[int, int] | None:
     return None
 
 
-def usual_dimension(lines: list[bytes], source: str) -> int:
-    """How many values most of the first lines hold."""
+def usual_dimension(lines: list[bytes], source: str, promised: int = 0) -> int:
+    """How many values most of the first lines hold; where as many hold what the header ``promised``, that."""
     counts = Counter(len(line.split()) - 1 for line in lines[:200] if line.strip())
     if not counts:
         raise InputError(f"{source}: expected words with vectors, found none: check that the file is whole")
-    dimension = counts.most_common(1)[0][0]
+    dimension, most = counts.most_common(1)[0]
+    if promised and counts[promised] == most:
+        dimension = promised
     if dimension < 1:
         raise InputError(f"{source}: expected a word and its numbers on every line, most lines have one field only")
     return dimension
@@ -145,15 +147,13 @@ def read_text(
         if rows is None:
             if number == 1:
                 lines[0] = lines[0].removeprefix(b"\xef\xbb\xbf")
-                promised = header(lines[0])
-                if promised and len(lines) > 1 and promised[1] != 1 and usual_dimension(lines[1:], source) == 1:
-                    promised = None  # one-dimensional vectors without a header look like one
+                promised = _header_of(lines, source)
                 if promised:
                     lines, number = lines[1:], 2
             if not any(line.strip() for line in lines):
                 number += len(lines)
                 continue
-            dimension = usual_dimension(lines, source)
+            dimension = usual_dimension(lines, source, promised[1] if promised else 0)
             if promised and promised[1] != dimension:
                 findings.remark(f"the header says {promised[1]} values a word, most rows have {dimension} (used)")
             expected = _expected_rows(lines, promised, size, dimension)
@@ -171,6 +171,14 @@ def read_text(
         raise InputError(f"{source}: expected words with vectors, found none: check that the file is whole")
     _check_counts(rows, seen, promised, findings)
     return rows.finish()
+
+
+def _header_of(lines: list[bytes], source: str) -> tuple[int, int] | None:
+    promised = header(lines[0])
+    if promised is None or promised[1] == 1 or not b"".join(lines[1:]).strip():
+        return promised
+    # One-dimensional vectors without a header look as if they had one.
+    return None if usual_dimension(lines[1:], source, promised[1]) == 1 else promised
 
 
 def _expected_rows(lines: list[bytes], promised: tuple[int, int] | None, size: int | None, dimension: int) -> int:
