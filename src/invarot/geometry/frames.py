@@ -1,4 +1,4 @@
-"""Frames: the affine change of coordinates each cloud is solved in (centred, scaled, whitened), undone in the result."""
+"""Frames: the affine change of coordinates each cloud is solved in (centred, scaled, whitened); undone at the end."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..arrays import Array, machine_epsilon, namespace, transpose
 
 @dataclass(frozen=True)
 class Frame:
-    """``(points - origin) @ linear``: coordinates inside the solve; ``inverse`` is the (pseudo-)inverse of ``linear``."""
+    """``(points - origin) @ linear``: coordinates inside the solve; ``inverse`` (pseudo-)inverts ``linear``."""
 
     origin: Array  # (d,)
     linear: Array  # (d, d)

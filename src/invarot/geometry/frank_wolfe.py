@@ -48,16 +48,17 @@ def best_quadratic_map(
 
     The least-squares map is the answer where the ball holds it. Otherwise Frank–Wolfe from ``start``: the oracle is the
     ball's closed form, the step length is exact, and the duality gap ⟨∇, W − corner⟩ is the stopping rule, relative to
-    radius·‖M‖_q. At p = 1 the answer lies on a face and Frank–Wolfe zig-zags, so there each step competes with one of
-    projected gradient and the better is taken: the gap certifies either.
+    radius·‖M‖_q. An answer on a flat part of the ball makes Frank–Wolfe zig-zag, so each step competes with one of
+    accelerated projected gradient and the better is taken: the gap certifies either.
     """
     xp = namespace(moment)
     free = least_squares_map(second_moment, moment)
     inside = ball.contains(free, tol=1e-9)[..., None, None]
-    w = xp.where(inside, free, start)
+    w = xp.where(inside, free, ball.shrink(start))
     scale = xp.abs(xp.sum(moment * ball.best_map(moment), axis=(-2, -1)))
-    steepest = 2 * float(xp.max(xp.linalg.eigvalsh(second_moment)))
+    steepest = 2 * float(xp.max(xp.linalg.eigvalsh(second_moment))) or 1.0
     gap, iteration = xp.zeros_like(scale), 0
+    ahead, pace = w, xp.ones_like(scale)  # where the accelerated step sets out from, and its momentum
     while iteration < max_iter:
         iteration += 1
         gradient = 2 * (second_moment @ w - moment)
@@ -70,9 +71,11 @@ def best_quadratic_map(
         flat = curvature <= 0
         length = xp.where(flat, xp.ones_like(gap), gap / (2 * xp.where(flat, xp.ones_like(gap), curvature)))
         toward = w + xp.clip(length, 0.0, 1.0)[..., None, None] * direction
-        if ball.p == 1:
-            along = ball.project(w - gradient / steepest)
-            better = quadratic(along, second_moment, moment) < quadratic(toward, second_moment, moment)
-            toward = xp.where(better[..., None, None], along, toward)
-        w = xp.where(inside, w, toward)
+        along = ball.project(ahead - 2 * (second_moment @ ahead - moment) / steepest)
+        better = quadratic(along, second_moment, moment) < quadratic(toward, second_moment, moment)
+        following = xp.where(better[..., None, None], along, toward)
+        faster = xp.where(better, (1 + xp.sqrt(1 + 4 * pace**2)) / 2, xp.ones_like(pace))
+        momentum = xp.where(better, (pace - 1) / faster, xp.zeros_like(pace))
+        ahead = following + momentum[..., None, None] * (following - w)
+        w, pace = xp.where(inside, w, following), faster
     return MapStep(w, gap, iteration)

@@ -25,6 +25,10 @@ class Rotations:
     def best_map(self, moment: Array) -> Array:
         xp = namespace(moment)
         u, _, vt = svd(moment)
-        sign = xp.linalg.det(u) * xp.linalg.det(vt)
+        sign = xp.sign(xp.linalg.det(u) * xp.linalg.det(vt))
         last = u[..., :, -1:] * (sign[..., None, None] * vt[..., -1:, :])
         return self.size(0, 0) * (u[..., :, :-1] @ vt[..., :-1, :] + last)
+
+    def shrink(self, w: Array) -> Array:
+        """The rotation nearest to ``w``: reflections have no place among the candidates either."""
+        return self.best_map(w)

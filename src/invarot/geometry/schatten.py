@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..arrays import Array, device, namespace, svd
+from ..arrays import Array, namespace, svd
+from .projection import project_spectrum
 
 
 def dual_exponent(p: float) -> float:
@@ -53,15 +54,6 @@ def extreme_spectrum(s: Array, p: float, radius: float) -> Array:
     return radius * t / vector_norm(t, p)[..., None]
 
 
-def soft_threshold(s: Array, radius: float) -> Array:
-    """The nearest point of the l_1 ball to sorted s ≥ 0 (…, d): all lowered by one amount, floored at 0."""
-    xp = namespace(s)
-    counts = xp.arange(1, s.shape[-1] + 1, dtype=s.dtype, device=device(s))
-    lowering = (xp.cumulative_sum(s, axis=-1) - radius) / counts
-    level = xp.max(lowering, axis=-1, keepdims=True)  # the one amount that leaves the sum at the radius
-    return xp.clip(s - xp.clip(level, 0.0, None), 0.0, None)
-
-
 @dataclass(frozen=True)
 class SchattenBall:
     """All maps with ‖W‖_{S_p} ≤ radius; ``radius=None`` is the smallest ball with the identity inside."""
@@ -89,7 +81,12 @@ class SchattenBall:
         return schatten_norm(w, self.p) <= self.size(*w.shape[-2:]) * (1 + tol)
 
     def project(self, w: Array) -> Array:
-        """The nearest map of the ball in the Frobenius norm, for p = 1 (where it has a closed form)."""
-        assert self.p == 1
+        """The nearest map of the ball in the Frobenius norm."""
         u, s, vt = svd(w)
-        return (u * soft_threshold(s, self.size(*w.shape[-2:]))[..., None, :]) @ vt
+        return (u * project_spectrum(s, self.p, self.size(*w.shape[-2:]))[..., None, :]) @ vt
+
+    def shrink(self, w: Array) -> Array:
+        """``w`` scaled down into the ball where it lies outside: feasible, and the same directions."""
+        xp = namespace(w)
+        size = self.size(*w.shape[-2:])
+        return w * (size / xp.clip(schatten_norm(w, self.p), size, None))[..., None, None]
