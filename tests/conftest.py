@@ -14,7 +14,7 @@ import pytest
 
 @dataclass(frozen=True)
 class Library:
-    """An array library under test: ``lib.array(values)`` makes one of its arrays, ``lib.numpy(array)`` reads it back."""
+    """An array library under test: ``lib.array(values)`` makes an array of it, ``lib.numpy(array)`` reads it back."""
 
     name: str
 

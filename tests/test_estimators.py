@@ -7,9 +7,10 @@ import pickle
 import subprocess
 import sys
 
-import invarot
 import numpy as np
 import pytest
+
+import invarot
 from invarot.errors import InputError
 
 pytest.importorskip("sklearn", reason="scikit-learn is not installed: pip install 'invarot[sklearn]'")
@@ -209,6 +210,8 @@ except invarot.MissingExtra as error:
 
 
 def test_importing_invarot_leaves_the_extras_alone():
-    code = "import sys, invarot; print([name for name in ('sklearn', 'torch', 'ot', 'matplotlib') if name in sys.modules])"
+    code = (
+        "import sys, invarot; print([name for name in ('sklearn', 'torch', 'ot', 'matplotlib') if name in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -30,8 +30,8 @@ SCORE_SWEEPS = 500
 class InvariantAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Map a source cloud onto a target cloud with nothing paired.
 
-    ``fit(X, y)`` takes the source X (n, dx) and, in the place of scikit-learn's target, the target cloud y (m, dy): rows of
-    the two need not correspond, and neither the counts nor the dimensions need to agree.
+    ``fit(X, y)`` takes the source X (n, dx) and, in the place of scikit-learn's target, the target cloud y (m, dy):
+    rows of the two need not correspond, and neither the counts nor the dimensions need to agree.
 
     Parameters
     ----------
@@ -123,7 +123,9 @@ class InvariantAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def fit(self, X: Any, y: Any) -> InvariantAligner:
         """Align the source X (n, dx) with the target cloud y (m, dy)."""
         if y is None:
-            raise InputError("y: InvariantAligner requires y to be passed, but the target y is None; pass the target cloud")
+            raise InputError(
+                "y: InvariantAligner requires y to be passed, but the target y is None; pass the target cloud"
+            )
         source = validate_data(self, X, dtype=FLOATS, ensure_min_samples=2)
         target = check_array(y, dtype=FLOATS, ensure_min_samples=2, input_name="y")
         options = self.get_params(deep=False)
@@ -153,9 +155,9 @@ class InvariantAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """How much of the transport cost the map saves: 1 − cost/(cost of no correspondence), at most 1.
 
         The cost is that of the entropic plan between the transformed X and y (the fitted target where y is None), both
-        uniformly weighted but for the fitted target's own ``b``; no correspondence is the plan that sends every
-        point everywhere. 1: the clouds lie on one another. 0: the map is worth nothing. The plan's small entropy costs a
-        little, so that a perfect map scores just below 1.
+        uniformly weighted but for the fitted target's own ``b``; no correspondence is the plan that sends every point
+        everywhere. 1: the clouds lie on one another. 0: the map is worth nothing. The plan's small entropy costs
+        a little, so that a perfect map scores just below 1.
         """
         z = self.transform(X)
         target = self.target_ if y is None else check_array(y, dtype=FLOATS, input_name="y")
