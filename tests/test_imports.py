@@ -25,7 +25,8 @@ ORDER = (
     {"starts"},
     {"geometry", "transport", "retrieval", "words"},
     {"checks", "folders"},
-    {"arrays", "threads", "errors", "data"},
+    {"arrays", "threads"},
+    {"errors", "data"},
 )
 EXCEPTIONS = {
     ("alignment.result", "storage"): "Alignment.save, imported when it is called: a result knows how to keep itself",
