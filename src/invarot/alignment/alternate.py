@@ -65,7 +65,8 @@ def alternate(
     epsilon = schedule.epsilon
     exact = settings.plan == "exact"
     coupler = warm or (ExactCoupler(problem) if exact else EntropicCoupler(problem, maps, settings))
-    w, images, records = maps, None, []
+    w, images = maps, None
+    records: list[dict[str, Any]] = []
     floor_steps = 0
     settled = np.zeros(maps.shape[0], dtype=bool)
     for _ in range(settings.max_iter):

@@ -50,9 +50,9 @@ class BlockedCost:
         self.shape = (*z.shape[:-1], y.shape[-2])
         self.tiny = float(xp.finfo(z.dtype).tiny) / machine_epsilon(z)
         self.reach = 0.4 * math.log(float(xp.finfo(z.dtype).max))  # how far v may drift before the kernel is rebuilt
-        self.kernel: Array | None = None
+        self.kernel: Array = None  # until the first potential is absorbed
         self.top = xp.zeros(self.shape[:-1], dtype=z.dtype, device=getattr(z, "device", None))
-        self.absorbed: Array | None = None
+        self.absorbed: Array = None
 
     @property
     def mode(self) -> str:

@@ -51,7 +51,7 @@ class Schedule:
         power = 1.0
         if self.adaptive:
             power = min(8.0, max(1.0, 0.05 / max(moved, 1e-9)))
-        return max(epsilon * self.decay**power, self.floor)
+        return float(max(epsilon * self.decay**power, self.floor))
 
     def values(self) -> list[float]:
         """Every epsilon of a plain (not adaptive) run, first to floor."""
