@@ -10,7 +10,7 @@ from dataclasses import fields
 import invarot
 import numpy as np
 import pytest
-from invarot import storage
+from invarot import folders, storage
 from invarot.alignment.result import Alignment
 from invarot.errors import InputError
 
@@ -33,10 +33,10 @@ def saved(result, tmp_path):
 
 def edit(folder, change):
     """Change the JSON and give it a checksum that agrees again."""
-    file = folder / storage.FACTS_FILE
+    file = folder / storage.ALIGNMENT.facts_file
     facts = json.loads(file.read_text())
     change(facts)
-    facts["checksum"] = storage._checksum(facts)
+    facts["checksum"] = folders._checksum(facts)
     file.write_text(json.dumps(facts))
 
 
@@ -47,7 +47,12 @@ def same(one: Alignment, other: Alignment) -> None:
     np.testing.assert_array_equal(np.asarray(one.plan.dense()), other.plan.dense())
     np.testing.assert_array_equal(np.asarray(one.matches()), other.matches())
     assert str(one) == str(other)
-    assert (one.objective, one.status, one.starts, one.verdict) == (other.objective, other.status, other.starts, other.verdict)
+    assert (one.objective, one.status, one.starts, one.verdict) == (
+        other.objective,
+        other.status,
+        other.starts,
+        other.verdict,
+    )
     assert one.settings == other.settings
     assert repr(one.history.rows()) == repr(other.history.rows())  # repr: the first plan_change is NaN
 
@@ -95,13 +100,13 @@ def test_json_is_strict_and_says_what_it_is(saved):
 
 @pytest.mark.parametrize("value", [math.inf, -math.inf, 0.1, None, True, "word", [1, [2.5, math.inf]], {"a": {"b": 1}}])
 def test_values_survive(value):
-    text = json.dumps(storage._encode(value, "here"), allow_nan=False)
-    assert storage._decode(json.loads(text)) == value
+    text = json.dumps(folders.encode(value, "here"), allow_nan=False)
+    assert folders.decode(json.loads(text)) == value
 
 
 def test_values_that_cannot_be_stored():
     with pytest.raises(InputError, match=r"settings\.start.*got set"):
-        storage._encode({"start": {1}}, "settings")
+        folders.encode({"start": {1}}, "settings")
 
 
 # -- files that are not whole ----------------------------------------------------------------------------------------
@@ -225,15 +230,15 @@ def test_a_failed_save_changes_nothing(saved, monkeypatch, where):
         raise OSError("disk full")
 
     if where == "write":
-        monkeypatch.setattr(storage, "_write", fail)
+        monkeypatch.setattr(folders, "_write", fail)
     else:
-        rename, calls = storage.os.rename, []
+        rename, calls = folders.os.rename, []
 
         def fail_second(*paths):
             calls.append(paths)
             return fail() if len(calls) == 2 else rename(*paths)
 
-        monkeypatch.setattr(storage.os, "rename", fail_second)
+        monkeypatch.setattr(folders.os, "rename", fail_second)
     with pytest.raises(OSError, match="disk full"):
         other.save(saved)
     monkeypatch.undo()

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, TypeAlias
 
 import array_api_compat as compat
 import numpy as np
+
+from .errors import InputError, MissingExtra
 
 Array: TypeAlias = Any  # numpy.ndarray or torch.Tensor: the array API has no common type
 Namespace: TypeAlias = Any
@@ -53,6 +56,28 @@ def as_like(values: Any, like: Array, dtype: Any = None) -> Array:
     if is_torch(like):
         return found.to(device=like.device, dtype=dtype)
     return np.asarray(found, dtype=dtype)
+
+
+def place(values: np.ndarray[Any, Any], where: str) -> Array:
+    """``values`` as NumPy for ``"cpu"``, as a torch tensor for ``"cuda"`` (or ``"cuda:1"``); ``"auto"`` takes CUDA if any."""
+    if where == "cpu":
+        return values
+    try:
+        import torch
+    except ImportError as error:
+        if where == "auto":
+            return values
+        raise MissingExtra(f"device {where!r}", "torch") from error
+    if where == "auto":
+        return torch.from_numpy(values).cuda() if torch.cuda.is_available() else values
+    if not re.fullmatch(r"cuda(:\d+)?", where):
+        raise InputError(f'device: expected "auto", "cpu", "cuda" or "cuda:N", got {where!r}')
+    if not torch.cuda.is_available():
+        raise InputError(
+            f'device: {where!r} was asked for and torch sees no CUDA device; use device="cpu", or install a CUDA build of torch '
+            "on a machine with an NVIDIA card"
+        )
+    return torch.from_numpy(values).to(where)
 
 
 def svd(m: Array) -> tuple[Array, Array, Array]:
