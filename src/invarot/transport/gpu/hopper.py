@@ -32,7 +32,7 @@ def _load(z_desc, y_desc, shared, row, column, tiles, KC: gl.constexpr):
 
 @gluon.jit
 def _consume(
-    shared, v, guess, sums, row, column, n, m, factor, tiles, HALF: gl.constexpr, KC: gl.constexpr, BM: gl.constexpr,
+    shared, v, guess, sums, row, column, n, factor, tiles, HALF: gl.constexpr, KC: gl.constexpr, BM: gl.constexpr,
     BN: gl.constexpr,
 ):  # fmt: skip
     """One of two warp groups, 64 rows each: while one exponentiates, the other keeps the matrix units busy."""
@@ -45,8 +45,7 @@ def _consume(
     total = gl.zeros([BM], gl.float32, layout=gl.SliceLayout(1, layout))
     mbarrier.wait(z_filled, 0)
     for tile in range(tiles):
-        bias = gl.load(v + columns, mask=columns < m, other=float("-inf")) * LOG2E
-        columns += BN
+        bias = gl.load(v + tile * BN + columns)
         acc = gl.zeros([BM, BN], gl.float32, layout=layout)
         for c in gl.static_range(KC):
             i = tile * KC + c
@@ -62,11 +61,11 @@ def _consume(
 
 @gluon.jit
 def row_sums(
-    z_desc, y_desc, v, guess, sums, z_undo, y_undo, scale, n, m, tiles, KC: gl.constexpr, STAGES: gl.constexpr,
+    z_desc, y_desc, v, guess, sums, z_undo, y_undo, scale, n, tiles, KC: gl.constexpr, STAGES: gl.constexpr,
 ):  # fmt: skip
     """sums[p, i] = Σ_j exp(scale·⟨z_i, y_j⟩ + v_j − guess_i) over the p-th run of ``tiles`` column tiles.
 
-    Rows of ``y`` beyond its end read as zero and have v = −inf.
+    ``v`` comes in base 2 and goes on with −inf to the last tile's end, where the rows of ``y`` read as zero.
     """
     BM: gl.constexpr = z_desc.block_type.shape[0]
     BN: gl.constexpr = y_desc.block_type.shape[0]
@@ -90,8 +89,8 @@ def row_sums(
     LOWER: gl.constexpr = 1
     gl.warp_specialize(
         [
-            (_consume, (shared, v, guess, sums, row, column, n, m, factor, tiles, UPPER, KC, BM, BN)),
-            (_consume, (shared, v, guess, sums, row, column, n, m, factor, tiles, LOWER, KC, BM, BN)),
+            (_consume, (shared, v, guess, sums, row, column, n, factor, tiles, UPPER, KC, BM, BN)),
+            (_consume, (shared, v, guess, sums, row, column, n, factor, tiles, LOWER, KC, BM, BN)),
             (_load, (z_desc, y_desc, shared, row, column, tiles, KC)),
         ],
         [4, 1],
@@ -129,7 +128,7 @@ def _consume_plan(
 ):  # fmt: skip
     """One of two warp groups, 64 rows each: while one exponentiates, the other keeps the matrix units busy."""
     z0, z1, y0, y1, filled, freed, z_filled = tiles_of
-    u, v, lift, low, out, undo_at, row, n, m, k, factor, tiles = others
+    u, v, lift, low, out, undo_at, row, n, k, factor, tiles = others
     STAGES: gl.constexpr = y0.type.shape[0]
     scores: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, BN, 16])
     wide: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, D0, 16])
@@ -147,8 +146,7 @@ def _consume_plan(
     mbarrier.wait(z_filled, 0)
     for tile in range(tiles):
         stage = tile % STAGES
-        bias = gl.load(v + columns, mask=columns < m, other=float("-inf")) * LOG2E
-        columns += BN
+        bias = gl.load(v + tile * BN + columns)
         acc = gl.zeros([HALF_ROWS, BN], gl.float32, layout=scores)
         mbarrier.wait(filled.index(stage), tile // STAGES & 1)
         acc = warpgroup_mma(z0.index(HALF), y0.index(stage).permute((1, 0)), acc, use_acc=False, is_async=True)
@@ -181,10 +179,10 @@ def _consume_plan(
 
 @gluon.jit
 def plan_times(
-    z_desc, z_rest, y_desc, y_rest, u, v, lift, low, out, z_undo, y_undo, scale, n, m, k, tiles,
+    z_desc, z_rest, y_desc, y_rest, u, v, lift, low, out, z_undo, y_undo, scale, n, k, tiles,
     D1: gl.constexpr, STAGES: gl.constexpr,
 ):  # fmt: skip
-    """As :func:`kernels.plan_times` with t = y: every tile of ``y`` is fetched once and serves both products."""
+    """As :func:`kernels.plan_times` with t = y: a tile of ``y`` is fetched once for both products (``v`` as above)."""
     HALF_ROWS: gl.constexpr = z_desc.block_type.shape[0]
     BN: gl.constexpr = y_desc.block_type.shape[0]
     D0: gl.constexpr = y_desc.block_type.shape[1]
@@ -204,7 +202,7 @@ def plan_times(
     UPPER: gl.constexpr = 0
     LOWER: gl.constexpr = 1
     tiles_of = (z0, z1, y0, y1, filled, freed, z_filled)
-    others = (u, v, lift, low, out, y_undo, row, n, m, k, factor, tiles)
+    others = (u, v, lift, low, out, y_undo, row, n, k, factor, tiles)
     gl.warp_specialize(
         [
             (_consume_plan, (tiles_of, others, UPPER, D1, HALF_ROWS, BN, D0)),

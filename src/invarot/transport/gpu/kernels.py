@@ -134,9 +134,9 @@ def row_best(
 
 @triton.jit
 def plan_times(
-    z, y, t, u, v, lift, low, out, z_undo, y_undo, t_undo, scale, n, m, k, width, t_width, z_step, y_step, t_step, u_step, v_step,
-    REDO: tl.constexpr, KC: tl.constexpr, BK: tl.constexpr, TERMS: tl.constexpr, K0: tl.constexpr,
-    BM: tl.constexpr, BN: tl.constexpr,
+    z, y, t, u, v, lift, low, out, z_undo, y_undo, t_undo, scale, n, m, k, width, t_width,
+    z_step, y_step, t_step, u_step, v_step, REDO: tl.constexpr, KC: tl.constexpr, BK: tl.constexpr,
+    TERMS: tl.constexpr, K0: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr,
 ):  # fmt: skip
     """out_i = Σ_j exp(scale·⟨z_i, y_j⟩ + u_i + v_j) t_j for K0 columns of ``t``, the plan's tiles in registers only.
 

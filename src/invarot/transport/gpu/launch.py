@@ -21,6 +21,7 @@ except ImportError:  # an older Triton
     hopper = None  # type: ignore[assignment]
 
 _SHARED = 231_000  # bytes of shared memory a block may use on Hopper
+_NARROWEST = 128  # padded width from which the Hopper kernel's row sums win
 _SAMPLE = 1024  # columns a first guess is made from
 _BLOCK = 1 << 29  # entries of the plan written out at once where the fused kernel does not fit
 
@@ -32,9 +33,9 @@ def _device(index: int) -> tuple[bool, int]:
     return hopper is not None and found.major == 9, int(found.multi_processor_count)
 
 
-def _hopper_fits(z: Operand, y: Operand, s: int, widest: int) -> bool:
+def _hopper_fits(z: Operand, y: Operand, s: int, *, least: int, most: int) -> bool:
     enough = z.rows >= 512 and y.rows >= 512 and s == 1 and z.terms == 1 and z.precision in ("fp16", "bf16")
-    return enough and 64 <= z.width <= widest and _device(z.data.device.index)[0]
+    return enough and least <= z.width <= most and _device(z.data.device.index)[0]
 
 
 def _describe(x: Array, box: list[int]) -> Array:
@@ -50,6 +51,13 @@ def _size(*arrays: Array) -> int:
 def _step(x: Array) -> int:
     """Elements from one problem of the batch to the next; none when the batch shares one."""
     return int(x.stride(0)) if x.shape[0] > 1 else 0
+
+
+def _padded(v: Array, length: int) -> Array:
+    """``v`` in base 2, with −inf up to ``length``: what the Hopper kernels read without a mask."""
+    out = torch.full((v.shape[0], length), -math.inf, dtype=torch.float32, device=v.device)
+    torch.mul(v, 1 / math.log(2), out=out[:, : v.shape[1]])
+    return out
 
 
 def _chunk(z: Operand) -> tuple[int, int]:
@@ -94,15 +102,16 @@ def _sums(z: Operand, y: Operand, v: Array, scale: float, s: int, guess: Array) 
     """Row sums with ``guess`` taken off the exponents: (s, parts, n)."""
     n, m = z.rows, y.rows
     _, processors = _device(z.data.device.index)
-    if _hopper_fits(z, y, s, 448):
+    if _hopper_fits(z, y, s, least=_NARROWEST, most=384):
         kc, bn = z.width // 64, 128
         tiles = triton.cdiv(m, bn)
         parts = _parts(triton.cdiv(n, 128), tiles, processors)
-        stages = min(2 * kc + 2, _SHARED // (128 * bn) - kc)
+        run = triton.cdiv(tiles, parts)
+        stages = min(2 * kc + 2, _SHARED // (128 * bn) - kc)  # fewer than kc would wait for itself
         sums = torch.empty((1, parts, n), dtype=torch.float32, device=guess.device)
         hopper.row_sums[(triton.cdiv(n, 128), parts)](
-            _describe(z.data[0], [64, 64]), _describe(y.data[0], [bn, 64]), v, guess, sums, z.undo, y.undo, scale, n, m,
-            triton.cdiv(tiles, parts), kc, stages, num_warps=4, maxnreg=168,
+            _describe(z.data[0], [64, 64]), _describe(y.data[0], [bn, 64]), _padded(v, parts * run * bn), guess, sums,
+            z.undo, y.undo, scale, n, run, kc, stages, num_warps=4, maxnreg=168,
         )  # fmt: skip
         return sums
     tile = _tiles(z, n, s)
@@ -159,7 +168,7 @@ def apply(z: Operand, y: Operand, u: Array, v: Array, t: Operand, scale: float, 
             REDO=redo, K0=slab, **tile,
         )  # fmt: skip
 
-    if same and _hopper_fits(z, y, s, 320):
+    if same and _hopper_fits(z, y, s, least=64, most=320):
         _fused(z, y, u, v, lift, low, out, scale)
     elif t.width <= 64 or s > 1:
         stream(redo=False)
@@ -173,11 +182,12 @@ def _fused(z: Operand, y: Operand, u: Array, v: Array, lift: Array, low: Array, 
     wide = 1 << (z.width.bit_length() - 1)
     rest = z.width - wide
     bn = 64 if z.width > 128 else 128
+    tiles = triton.cdiv(y.rows, bn)
     stages = min(4, (_SHARED - 128 * z.width * 2) // (bn * z.width * 2))
     hopper.plan_times[(triton.cdiv(z.rows, 128),)](
         _describe(z.data[0], [64, wide]), _describe(z.data[0], [64, rest or wide]), _describe(y.data[0], [bn, wide]),
-        _describe(y.data[0], [bn, rest or wide]), u, v, lift, low, out, z.undo, y.undo, scale, z.rows,
-        y.rows, out.shape[2], triton.cdiv(y.rows, bn), rest, stages, num_warps=4, maxnreg=168,
+        _describe(y.data[0], [bn, rest or wide]), u, _padded(v, tiles * bn), lift, low, out, z.undo,
+        y.undo, scale, z.rows, out.shape[2], tiles, rest, stages, num_warps=4, maxnreg=168,
     )  # fmt: skip
 
 
@@ -198,7 +208,8 @@ def _written(
         count = min(step, n - first)
         kernels.plan_block[(triton.cdiv(count, 128) * triton.cdiv(m, 256),)](
             z.data[0, first:], y.data, u[0, first:], v, lift[0, first:], high, rest, z.undo, y.undo, scale,
-            count, m, z.data.shape[2], pitch, GROUP=8, KC=kc, BK=bk, TERMS=z.terms, BM=128, BN=256, num_warps=8, num_stages=3,
+            count, m, z.data.shape[2], pitch, GROUP=8, KC=kc, BK=bk, TERMS=z.terms, BM=128, BN=256,
+            num_warps=8, num_stages=3,
         )  # fmt: skip
         product = _mm(high[:count, :m], columns)
         total = product[:, -16]
