@@ -1,0 +1,26 @@
+"""Retrieval: neighbours, pairs, accuracy, and the refinement of a map by the pairs it finds."""
+
+from .metrics import Accuracy, coverage, evaluate, gold_ranks, mean_reciprocal_rank, precision_at
+from .neighbours import matches, mutual, neighbours
+from .refine import Refined, Round, common_space, refine
+from .scores import METHODS, mean_similarities, mean_similarity, unit_rows
+
+__all__ = [
+    "METHODS",
+    "Accuracy",
+    "Refined",
+    "Round",
+    "common_space",
+    "coverage",
+    "evaluate",
+    "gold_ranks",
+    "matches",
+    "mean_reciprocal_rank",
+    "mean_similarities",
+    "mean_similarity",
+    "mutual",
+    "neighbours",
+    "precision_at",
+    "refine",
+    "unit_rows",
+]

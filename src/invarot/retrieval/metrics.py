@@ -1,0 +1,107 @@
+"""How often the right answer comes first: precision@k, mean reciprocal rank, coverage."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import Array, as_like, namespace, to_numpy, transpose
+from ..errors import InputError
+from .neighbours import check_clouds
+from .scores import blocks, each_block, penalty
+
+Gold = Mapping[int, Collection[int]]
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """Scores of retrieval against gold pairs; shares between 0 and 1."""
+
+    precision: dict[int, float]  # k -> share of queries with a right answer among the first k
+    mrr: float
+    queries: int
+    method: str
+
+
+def precision_at(ranks: Array, k: int) -> float:
+    """Share of queries whose first right answer is among the first ``k``."""
+    return float(np.mean(to_numpy(ranks) <= k))
+
+
+def mean_reciprocal_rank(ranks: Array) -> float:
+    return float(np.mean(1.0 / to_numpy(ranks)))
+
+
+def coverage(asked: Iterable[str], known: Collection[str]) -> float:
+    """Share of the different words in ``asked`` that are in ``known``; 0 of nothing is 0."""
+    words = set(asked)
+    return sum(word in known for word in words) / len(words) if words else 0.0
+
+
+def gold_ranks(
+    x: Array,
+    y: Array,
+    gold: Gold,
+    *,
+    method: str = "csls",
+    csls_k: int = 10,
+    temperature: float = 0.05,
+    block: int | None = None,
+) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Rank (from 1) of the first right answer to each query, in rising order of the queries.
+
+    Parameters
+    ----------
+    x, y : array (n, d), (m, d)
+        Both clouds in one space; all rows of ``x`` count in the hub penalties.
+    gold : dict
+        Source row -> target rows that are right. A wrong target with the same score as the right one goes first.
+    """
+    queries, answers = _checked_gold(gold, x.shape[0], y.shape[0])
+    x, y = check_clouds(x, y, method, csls_k, temperature)
+    xp = namespace(x, y)
+    lowered = penalty(x, y, method=method, csls_k=csls_k, temperature=temperature, block=block)
+    asked = xp.take(x, as_like(queries, x, dtype=xp.int64), axis=0)
+
+    def work(rows: slice) -> list[int]:
+        scores = asked[rows] @ transpose(y) - lowered
+        found = []
+        for row, right in zip(scores, answers[rows], strict=True):
+            own = xp.take(row, as_like(right, row, dtype=xp.int64), axis=0)
+            best = xp.max(own)
+            ties = int(xp.count_nonzero(row >= best)) - int(xp.count_nonzero(own >= best))
+            found.append(1 + ties)
+        return found
+
+    return np.asarray([rank for part in each_block(work, blocks(asked, y, block), x) for rank in part], dtype=np.int64)
+
+
+def evaluate(
+    x: Array,
+    y: Array,
+    gold: Gold,
+    *,
+    at: Sequence[int] = (1, 5, 10),
+    method: str = "csls",
+    csls_k: int = 10,
+    temperature: float = 0.05,
+    block: int | None = None,
+) -> Accuracy:
+    """Precision@k and MRR of retrieval from ``x`` into ``y`` against ``gold`` (source row -> right target rows)."""
+    ranks = gold_ranks(x, y, gold, method=method, csls_k=csls_k, temperature=temperature, block=block)
+    return Accuracy({k: precision_at(ranks, k) for k in at}, mean_reciprocal_rank(ranks), len(ranks), method)
+
+
+def _checked_gold(gold: Gold, n: int, m: int) -> tuple[list[int], list[list[int]]]:
+    queries = sorted(gold)
+    answers = [sorted(gold[query]) for query in queries]
+    if not queries or not all(answers):
+        raise InputError(f"gold: expected source rows, each with at least one target row, got {len(queries)} queries, "
+                         f"{sum(not right for right in answers)} of them without; drop these")
+    low, high = min(right[0] for right in answers), max(right[-1] for right in answers)
+    if queries[0] < 0 or queries[-1] >= n or low < 0 or high >= m:
+        raise InputError(f"gold: expected rows of x below {n} and of y below {m}, got source rows {queries[0]} to "
+                         f"{queries[-1]} and target rows {low} to {high}")
+    return queries, answers

@@ -1,0 +1,151 @@
+"""Nearest neighbours of one cloud in another, and the pairs that choose each other."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..arrays import Array, as_like, namespace, to_numpy, top_k, top_values, transpose
+from ..checks import check_choice, check_count, check_number
+from ..errors import InputError
+from .scores import METHODS, blocks, each_block, log_crowding, mean_similarities, penalty, unit_rows
+
+
+def neighbours(
+    x: Array,
+    y: Array,
+    *,
+    method: str = "csls",
+    k: int = 10,
+    csls_k: int = 10,
+    temperature: float = 0.05,
+    block: int | None = None,
+    queries: Array | None = None,
+) -> tuple[Array, Array]:
+    """The ``k`` best rows of ``y`` for rows of ``x``, best first.
+
+    Parameters
+    ----------
+    x : array (n, d)
+        Source points in the target's space; every row counts in the hub penalty of CSLS and inverted softmax.
+    y : array (m, d)
+        Target points.
+    method : {"csls", "cosine", "inverted-softmax"}
+        Scores are ``2 cos − r_x − r_y``, ``cos``, and the log of the inverted softmax at ``temperature``.
+    k : int
+        Neighbours a query; all of ``y`` where it has fewer.
+    csls_k : int
+        Neighbours in the mean similarities r.
+    temperature : float
+        Of the inverted softmax.
+    block : int or None
+        Rows at a time; None keeps a block of scores to some 32 MB.
+    queries : array of int or None
+        Rows of ``x`` to answer for; None is all.
+
+    Returns
+    -------
+    indices : array (q, k)
+    scores : array (q, k)
+
+    Examples
+    --------
+    >>> x = np.eye(3)
+    >>> indices, scores = neighbours(x, x[[2, 0, 1]], method="cosine", k=1)
+    >>> indices[:, 0]
+    array([1, 2, 0])
+    """
+    x, y = check_clouds(x, y, method, csls_k, temperature)
+    check_count(k, "k")
+    xp = namespace(x, y)
+    lowered = penalty(x, y, method=method, csls_k=csls_k, temperature=temperature, block=block)
+    asked = x if queries is None else xp.take(x, as_like(queries, x, dtype=xp.int64), axis=0)
+    count, near = min(k, y.shape[0]), min(csls_k, y.shape[0])
+
+    def work(rows: slice) -> tuple[Array, Array]:
+        cosines = asked[rows] @ transpose(y)
+        values, found = top_k(cosines - lowered, count)
+        if method == "csls":  # the query's own term moves no rank: it makes the number a CSLS score
+            values = 2 * values - xp.mean(top_values(cosines, near), axis=1)[:, None]
+        return found, values / temperature if method == "inverted-softmax" else values
+
+    parts = list(each_block(work, blocks(asked, y, block), x))
+    return xp.concat([found for found, _ in parts]), xp.concat([values for _, values in parts])
+
+
+def matches(
+    x: Array,
+    y: Array,
+    *,
+    method: str = "csls",
+    csls_k: int = 10,
+    temperature: float = 0.05,
+    pool: int = 16,
+    block: int | None = None,
+) -> tuple[Array, Array, Array]:
+    """Pairs (i, j), each the other's nearest neighbour, with their scores.
+
+    Both directions come from the same product: with both penalties subtracted, the best of a row is the best target of
+    that source and the best of a column the best source of that target. ``pool`` as in
+    :func:`~invarot.retrieval.scores.mean_similarities` (1 is exact).
+
+    Returns
+    -------
+    i : array (p,)
+        Rows of ``x``, rising.
+    j : array (p,)
+        Rows of ``y``, each at most once.
+    scores : array (p,)
+        CSLS, or ``cos`` less the penalties of both.
+    """
+    x, y = check_clouds(x, y, method, csls_k, temperature)
+    check_count(pool, "pool")
+    xp = namespace(x, y)
+    if method == "csls":
+        rx, ry = mean_similarities(x, y, csls_k, pool=pool, block=block)
+        rx, ry = rx / 2, ry / 2
+    elif method == "cosine":
+        rx, ry = xp.zeros_like(x[:, 0]), xp.zeros_like(y[:, 0])
+    else:
+        rx, ry = log_crowding(y, x, temperature, block=block), log_crowding(x, y, temperature, block=block)
+    # two more coordinates subtract the penalties inside the matrix product
+    left = xp.concat([x, -rx[:, None], xp.ones_like(rx[:, None])], axis=1)
+    right = xp.concat([y, xp.ones_like(ry[:, None]), -ry[:, None]], axis=1)
+
+    def work(rows: slice) -> tuple[Array, Array, Array]:
+        s = left[rows] @ transpose(right)
+        best, found = top_k(s, 1)
+        return best[:, 0], found[:, 0], xp.max(s, axis=0)
+
+    best, found, tops = [], [], None
+    for values, chosen, column_tops in each_block(work, blocks(x, y, block), x):
+        best.append(values)
+        found.append(chosen)
+        tops = column_tops if tops is None else xp.maximum(tops, column_tops)
+    score, chosen = xp.concat(best), xp.concat(found)
+    # the column's best is read from the same numbers, so that equality is exact; ties go to the first row
+    i = np.flatnonzero(to_numpy(score >= xp.take(tops, chosen, axis=0)))
+    j, first = np.unique(to_numpy(chosen)[i], return_index=True)
+    order = np.argsort(first)
+    i, j = i[first[order]], j[order]
+    rows = as_like(i, x, dtype=xp.int64)
+    scale = 2 if method == "csls" else 1
+    return rows, as_like(j, x, dtype=xp.int64), scale * xp.take(score, rows, axis=0)
+
+
+def mutual(
+    x: Array, y: Array, *, method: str = "csls", csls_k: int = 10, block: int | None = None
+) -> tuple[Array, Array]:
+    """Rows i of ``x`` and j of ``y`` that are each other's nearest neighbours; exact."""
+    i, j, _ = matches(x, y, method=method, csls_k=csls_k, pool=1, block=block)
+    return i, j
+
+
+def check_clouds(x: Array, y: Array, method: str, csls_k: int, temperature: float) -> tuple[Array, Array]:
+    """Both clouds with rows of unit length, after the checks every door of this room makes."""
+    check_choice(method, "method", METHODS)
+    check_count(csls_k, "csls_k")
+    check_number(temperature, "temperature", low=0, open_low=True)
+    if x.ndim != 2 or y.ndim != 2 or x.shape[1] != y.shape[1]:
+        raise InputError(f"x and y: expected rows of one space, got shapes {tuple(x.shape)} and {tuple(y.shape)}; "
+                         "map x into y's space first, x @ map")
+    return unit_rows(x), unit_rows(y)

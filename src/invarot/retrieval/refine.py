@@ -1,0 +1,234 @@
+"""Refinement of a map by the pairs it finds: mutual neighbours → partly whitened correlation → map, again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import Array, as_like, namespace, svd, to_numpy, transpose
+from ..checks import check_choice, check_count, check_number
+from ..errors import InputError
+from .neighbours import matches
+
+WEIGHTS = ("rank", "uniform")
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round: what the maps before it found, and the correlations the maps after it rest on."""
+
+    pairs: int  # mutual neighbours
+    changed: float  # share of them that the round before did not have
+    score: float  # their mean retrieval score
+    correlation: float  # mean canonical correlation over the dimensions
+
+
+@dataclass(frozen=True)
+class Refined:
+    """Two linear maps into a common space, and how they came about.
+
+    ``status`` is "settled" (the pairs stopped changing), "rounds" (the rounds were used up), "few pairs" (too few to
+    fit a map: the maps are those of the round before, or the start) or "lost pairs" (a round found clearly fewer pairs:
+    undone).
+    """
+
+    x_map: Array  # (dx, d): x @ x_map
+    y_map: Array  # (dy, d): y @ y_map
+    pairs: tuple[Array, Array]  # rows of x and of y, mutual neighbours that the maps were fitted to
+    correlations: Array  # (d,), falling
+    history: tuple[Round, ...]
+    status: str
+
+    @property
+    def map(self) -> Array:
+        """One map (dx, dy) into y's own space, of the size of a rotation.
+
+        ``(x @ map) · y`` is the inner product in the common space; the cosine with an unmapped y is a little less
+        accurate than with both maps.
+        """
+        xp = namespace(self.x_map)
+        both = self.x_map @ transpose(self.y_map)
+        return both * (min(both.shape) / float(xp.sum(both * both))) ** 0.5
+
+
+@dataclass(frozen=True)
+class CommonSpace:
+    """Outcome of :func:`common_space`."""
+
+    x_map: Array
+    y_map: Array
+    correlations: Array
+
+
+def common_space(
+    x: Array, y: Array, weights: Array | None = None, *, power: float = 1.0, dewhiten: float = 0.5, ridge: float = 2.0
+) -> CommonSpace:
+    """The maps that make matched rows alike: whiten, rotate, weight by correlation, undo some of the whitening.
+
+    With C = xᵀ diag(w) x + λI and UσVᵀ the SVD of Cx^-½ (xᵀ diag(w) y) Cy^-½, the map of x is
+    Cx^-½ U σ^power (Uᵀ Cx^(dewhiten/2) U), and of y likewise.
+
+    Parameters
+    ----------
+    x, y : array (p, dx), (p, dy)
+        Row i of one belongs to row i of the other.
+    weights : array (p,) or None
+        Trust in each pair.
+    power : float
+        0 keeps all directions alike; 1 weights each by its correlation, on both sides.
+    dewhiten : float
+        1 gives each side its own spread back, 0 leaves it white.
+    ridge : float
+        λ in units of the sampling noise: mean variance × d / (effective number of pairs).
+    """
+    xp = namespace(x, y)
+    wide = xp.float64
+    w = xp.ones_like(x[:, 0]) if weights is None else weights
+    w = w / xp.sum(w)
+    effective = 1 / float(xp.sum(w * w))
+
+    def side(z: Array) -> tuple[Array, Array]:
+        second = xp.astype(transpose(z * w[:, None]) @ z, wide)
+        power_, vectors = xp.linalg.eigh((second + transpose(second)) / 2)
+        mean = float(xp.mean(power_)) or 1.0
+        noise = mean * max(ridge * z.shape[1] / effective, 1e-10)
+        return xp.where(power_ > 0, power_, xp.zeros_like(power_)) + noise, vectors
+
+    (px, bx), (py, by) = side(x), side(y)
+    cross = xp.astype(transpose(x * w[:, None]) @ y, wide)
+    white = (bx / xp.sqrt(px)) @ (transpose(bx) @ cross @ by) @ transpose(by / xp.sqrt(py))
+    u, s, vt = svd(white)
+    s = xp.where(s < 1, s, xp.ones_like(s))
+
+    def finish(basis: Array, spread: Array, turn: Array) -> Array:
+        inner = transpose(basis) @ turn
+        back = transpose(inner) @ (inner * spread[:, None] ** (dewhiten / 2))
+        return ((basis / xp.sqrt(spread)) @ inner * s**power) @ back
+
+    return CommonSpace(
+        xp.astype(finish(bx, px, u), x.dtype), xp.astype(finish(by, py, transpose(vt)), y.dtype), xp.astype(s, x.dtype)
+    )
+
+
+def refine(
+    x: Array,
+    y: Array,
+    start: Array,
+    *,
+    rounds: int = 5,
+    tol: float = 0.02,
+    method: str = "csls",
+    csls_k: int = 10,
+    weight: str = "rank",
+    power: float = 1.0,
+    dewhiten: float = 0.5,
+    ridge: float = 2.0,
+    min_pairs: float = 2.0,
+    block: int | None = None,
+    progress: Callable[[Round], None] | None = None,
+) -> Refined:
+    """Improve a map by the pairs it finds, without labels.
+
+    Each round takes the mutual nearest neighbours under the present maps, weights them, and fits :func:`common_space`
+    to them. It stops when fewer than ``tol`` of the pairs are new, or when a round loses pairs (and is undone).
+
+    Parameters
+    ----------
+    x : array (n, dx)
+        Source points, preprocessed as for the solve.
+    y : array (m, dy)
+        Target points.
+    start : array (dx, dy)
+        A map that is roughly right: ``x @ start`` lies in y's space.
+    rounds : int
+        At most; 0 returns the start.
+    tol : float
+        Share of new pairs below which the pairs have settled.
+    method, csls_k, block
+        As in :func:`~invarot.retrieval.neighbours.neighbours`.
+    weight : {"rank", "uniform"}
+        "rank" trusts a pair in proportion to the rank of its score among all pairs.
+    power, dewhiten, ridge
+        As in :func:`common_space`.
+    min_pairs : float
+        Fewer pairs than this times the larger dimension do not determine a map: the maps stay as they are.
+    progress : callable or None
+        Called with each :class:`Round`.
+
+    Returns
+    -------
+    Refined
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.standard_normal((200, 5))
+    >>> turn = np.linalg.qr(rng.standard_normal((5, 5)))[0]
+    >>> found = refine(x, x @ turn, turn + 0.2 * rng.standard_normal((5, 5)))
+    >>> found.status, len(found.pairs[0])
+    ('settled', 200)
+    """
+    _check(x, y, start, rounds, tol, weight, power, dewhiten, ridge, min_pairs)
+    xp = namespace(x, y)
+    x_map, y_map = start, xp.eye(y.shape[1], dtype=y.dtype, device=getattr(y, "device", None))
+    correlations = xp.ones_like(start[0, :])
+    empty = as_like(np.empty(0, dtype=np.int64), x, dtype=xp.int64)
+    pairs, status = (empty, empty), "rounds"
+    history: list[Round] = []
+    previous: tuple[Array, Array, Array] | None = None  # the maps before the last fit
+    for _ in range(rounds):
+        i, j, score = matches(x @ x_map, y @ y_map, method=method, csls_k=csls_k, block=block)
+        if i.shape[0] < min_pairs * max(x.shape[1], y.shape[1]):
+            status = "few pairs"
+        elif history and i.shape[0] < 0.9 * history[-1].pairs:
+            status = "lost pairs"
+        if status != "rounds":
+            if previous is not None:
+                x_map, y_map, correlations = previous
+            break
+        changed = _changed((i, j), pairs, y.shape[0])
+        previous, pairs = (x_map, y_map, correlations), (i, j)
+        trust = _rank(score) if weight == "rank" else None
+        space = common_space(
+            xp.take(x, i, axis=0), xp.take(y, j, axis=0), trust, power=power, dewhiten=dewhiten, ridge=ridge
+        )
+        x_map, y_map, correlations = space.x_map, space.y_map, space.correlations
+        history.append(Round(i.shape[0], changed, float(xp.mean(score)), float(xp.mean(correlations))))
+        if progress is not None:
+            progress(history[-1])
+        if changed < tol:
+            status = "settled"
+            break
+    return Refined(x_map, y_map, pairs, correlations, tuple(history), status)
+
+
+def _rank(score: Array) -> Array:
+    """1/p … 1, rising with the score."""
+    values = to_numpy(score)
+    order = np.empty(values.shape[0])
+    order[np.argsort(values, kind="stable")] = np.arange(1, values.shape[0] + 1)
+    return as_like(order / values.shape[0], score)
+
+
+def _changed(now: tuple[Array, Array], before: tuple[Array, Array], m: int) -> float:
+    """Share of the pairs ``now`` that are not among those ``before``."""
+    keys, old = (to_numpy(i) * m + to_numpy(j) for i, j in (now, before))
+    return 1 - float(np.isin(keys, old).mean())
+
+
+def _check(
+    x: Array, y: Array, start: Array, rounds: int, tol: float, weight: str, power: float, dewhiten: float, ridge: float,
+    min_pairs: float,
+) -> None:
+    if tuple(start.shape) != (x.shape[1], y.shape[1]):
+        raise InputError(f"start: expected a map of shape ({x.shape[1]}, {y.shape[1]}), x @ start in y's space, got "
+                         f"shape {tuple(start.shape)}; pass its transpose if it maps y to x")
+    check_count(rounds, "rounds", low=0)
+    check_number(tol, "tol", low=0, high=1)
+    check_choice(weight, "weight", WEIGHTS)
+    check_number(power, "power", low=0)
+    check_number(dewhiten, "dewhiten", low=0, high=1)
+    check_number(ridge, "ridge", low=0)
+    check_number(min_pairs, "min_pairs", low=0)

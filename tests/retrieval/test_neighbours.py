@@ -1,0 +1,106 @@
+"""Neighbours and mutual pairs against the whole score matrix."""
+
+import numpy as np
+import pytest
+
+from invarot.errors import InputError
+from invarot.retrieval import matches, mutual, neighbours, unit_rows
+
+
+def csls(x, y, k):
+    s = unit_rows(x) @ unit_rows(y).T
+    rx, ry = (np.sort(z, axis=1)[:, ::-1][:, :k].mean(axis=1) for z in (s, s.T))
+    return 2 * s - rx[:, None] - ry
+
+
+def scores_of(method, x, y):
+    s = unit_rows(x) @ unit_rows(y).T
+    if method == "csls":
+        return csls(x, y, 10)
+    return s if method == "cosine" else s / 0.05 - np.log(np.exp(s / 0.05).sum(axis=0))
+
+
+@pytest.fixture
+def clouds():
+    rng = np.random.default_rng(1)
+    return rng.standard_normal((120, 5)), rng.standard_normal((90, 5)) + 0.5
+
+
+@pytest.mark.parametrize("method", ["cosine", "csls", "inverted-softmax"])
+@pytest.mark.parametrize("block", [None, 11])
+def test_neighbours_are_the_best_of_the_whole_matrix(lib, clouds, method, block):
+    x, y = clouds
+    whole = scores_of(method, x, y)
+    order = np.argsort(-whole, axis=1)[:, :7]
+    found, scores = neighbours(lib.array(x), lib.array(y), method=method, k=7, block=block)
+    np.testing.assert_array_equal(lib.numpy(found), order)
+    np.testing.assert_allclose(lib.numpy(scores), np.take_along_axis(whole, order, axis=1), rtol=1e-9, atol=1e-9)
+
+
+def test_queries_are_rows_of_the_whole_answer(lib, clouds):
+    x, y = (lib.array(z) for z in clouds)
+    everything, _ = neighbours(x, y, k=3)
+    some, _ = neighbours(x, y, k=3, queries=np.array([5, 2, 119]))
+    np.testing.assert_array_equal(lib.numpy(some), lib.numpy(everything)[[5, 2, 119]])
+
+
+def test_csls_holds_a_hub_back():
+    # the hub, row 0, is a little nearer to each source than its own partner, which is far from the other source
+    x = np.array([[1.0, 0.5], [1.0, -0.5]])
+    y = np.array([[1.0, 0.0], [1.0, 1.35], [1.0, -1.35]])
+    assert neighbours(x, y, method="cosine", k=1)[0].ravel().tolist() == [0, 0]
+    assert neighbours(x, y, method="csls", k=1, csls_k=2)[0].ravel().tolist() == [1, 2]
+
+
+def test_more_neighbours_than_points(lib):
+    found, scores = neighbours(lib.array(np.eye(3)), lib.array(np.eye(3)), k=50)
+    assert tuple(found.shape) == tuple(scores.shape) == (3, 3)
+
+
+@pytest.mark.parametrize("method", ["cosine", "csls", "inverted-softmax"])
+@pytest.mark.parametrize("block", [None, 13])
+def test_mutual_pairs_choose_each_other(lib, clouds, method, block):
+    x, y = clouds
+    forward = scores_of(method, x, y).argmax(axis=1)
+    back = scores_of(method, y, x).argmax(axis=1)
+    expected = [(i, j) for i, j in enumerate(forward) if back[j] == i]
+    i, j = mutual(lib.array(x), lib.array(y), method=method, block=block)
+    assert list(zip(lib.numpy(i).tolist(), lib.numpy(j).tolist(), strict=True)) == expected
+    assert 5 < len(expected) < 90
+
+
+def test_match_scores_are_csls(lib, clouds):
+    x, y = clouds
+    i, j, scores = matches(lib.array(x), lib.array(y))
+    np.testing.assert_allclose(lib.numpy(scores), csls(x, y, 10)[lib.numpy(i), lib.numpy(j)], rtol=1e-9, atol=1e-12)
+
+
+def test_a_permutation_is_found_and_duplicates_are_paired_once(lib):
+    rng = np.random.default_rng(5)
+    y = rng.standard_normal((60, 8)).astype("f4")
+    order = rng.permutation(60)
+    i, j = mutual(lib.array(y[order]), lib.array(y))
+    np.testing.assert_array_equal(lib.numpy(i), np.arange(60))
+    np.testing.assert_array_equal(lib.numpy(j), order)
+    _, j = mutual(lib.array(np.concatenate([y, y])), lib.array(y), block=60)
+    assert len(set(lib.numpy(j).tolist())) == len(j) == 60
+
+
+def test_pooled_matches_agree_with_exact_ones():
+    rng = np.random.default_rng(2)
+    y = rng.standard_normal((3000, 10)).astype("f4")
+    x = y + 0.5 * rng.standard_normal(y.shape).astype("f4")
+    exact, quick = (set(zip(*(z.tolist() for z in matches(x, y, csls_k=3, pool=p)[:2]), strict=True)) for p in (1, 16))
+    assert len(exact & quick) > 0.97 * len(exact | quick)
+
+
+def test_bad_input_is_named():
+    x = np.eye(3)
+    with pytest.raises(InputError, match=r"x and y: expected rows of one space.*\(3, 3\) and \(3, 2\)"):
+        neighbours(x, x[:, :2])
+    with pytest.raises(InputError, match=r"method: .*'clsl'.*did you mean 'csls'"):
+        mutual(x, x, method="clsl")
+    with pytest.raises(InputError, match="k: expected a whole number"):
+        neighbours(x, x, k=0)
+    with pytest.raises(InputError, match="temperature"):
+        neighbours(x, x, method="inverted-softmax", temperature=0.0)
