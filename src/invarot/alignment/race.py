@@ -173,7 +173,7 @@ def _finish(run: Run, index: int, name: str, settings: Settings) -> Finish:
 
 def _difference(one: Array, other: Array) -> float:
     xp = namespace(one)
-    return float(xp.sqrt(xp.sum((one - other) ** 2) / xp.sum(one**2)))
+    return float(xp.sqrt(xp.sum((one - other) ** 2))) / (float(xp.sqrt(xp.sum(one**2))) or 1.0)
 
 
 def _distinct(maps: Array, values: Any) -> list[int]:

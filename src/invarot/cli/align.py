@@ -1,0 +1,81 @@
+"""``invarot align``: two files of word vectors in, a translation out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..errors import InputError
+from ..folders import check_replaceable
+from ..translation import Checkpoint, Translation, learn, recipe, save_translation
+from ..translation.store import TRANSLATION
+from ..words import read_vectors
+from .app import EXIT_CODES, app, print_json, print_verdict, progress, stderr
+
+
+@app.command("align")
+def align_command(
+    source: Annotated[Path, typer.Argument(help="Vectors to translate from: .vec .txt .gz .bin .npz .npy .safetensors")],
+    target: Annotated[Path, typer.Argument(help="Vectors to translate into.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write the model to.")],
+    preset: Annotated[str, typer.Option(help="best, fast or paper.")] = "best",
+    max_words: Annotated[int | None, typer.Option(help="Read only so many words of each file.")] = None,
+    p: Annotated[float | None, typer.Option(help="Schatten exponent of the map, 1 to inf.")] = None,
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    memory: Annotated[str | None, typer.Option(help='Bound of the plan step, such as "4GiB".')] = None,
+    seed: Annotated[int, typer.Option(help="Same seed, same answer.")] = 0,
+    unordered: Annotated[bool, typer.Option("--unordered", help="Rows are not sorted by frequency.")] = False,
+    report: Annotated[Path | None, typer.Option(help="Also write a self-contained page of the result.")] = None,
+    dictionary: Annotated[Path | None, typer.Option(help="Score against this dictionary in the report.")] = None,
+    checkpoint: Annotated[Path | None, typer.Option(help="Folder that lets a killed run go on where it was.")] = None,
+    mapped: Annotated[bool, typer.Option("--mapped", help="Also write both sides' mapped vectors (.vec).")] = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress, no summary.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="The summary as JSON on stdout.")] = False,
+) -> None:
+    """Learn to translate between two vocabularies with no dictionary.
+
+    Exit code 0: done (aligned or doubtful); 3: the verdict is *failed* (the model is written all the same); 2: bad input.
+    """
+    check_replaceable(output, TRANSLATION)
+    changes = {} if p is None else {"p": p}
+    how = recipe(preset, ordered=not unordered, **changes)
+    left = read_vectors(source, max_words=max_words)
+    right = read_vectors(target, max_words=max_words)
+    kept = Checkpoint(checkpoint, left, right, how, seed) if checkpoint else None
+    with progress(quiet) as listener:
+        model = learn(left, right, how=how, rng=seed, device=device, memory=memory, on_event=listener, checkpoint=kept)
+    save_translation(model, output)
+    if mapped:
+        from .export import write_mapped
+
+        write_mapped(model, output.with_name(output.name + "-mapped"), "vec")
+    if report is not None:
+        write_report(model, report, dictionary)
+    elif dictionary is not None:
+        raise InputError("--dictionary: expected together with --report; to score a model use: invarot evaluate")
+    summarise(model, output, quiet=quiet, as_json=as_json)
+    raise typer.Exit(EXIT_CODES[model.verdict.word])
+
+
+def write_report(model: Translation, path: Path, dictionary: Path | None) -> None:
+    from ..report.page import write_page
+
+    write_page(model, path, dictionary=dictionary)
+
+
+def summarise(model: Translation, output: Path, *, quiet: bool, as_json: bool) -> None:
+    if as_json:
+        print_json(
+            {
+                "model": str(output),
+                "verdict": model.verdict.as_dict(),
+                "words": [len(model.source), len(model.target)],
+                "seconds": model.settings["seconds"],
+            }
+        )
+    elif not quiet:
+        print_verdict(model.verdict, stderr)
+        times = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in model.settings["seconds"].items())
+        stderr.print(f"{len(model.source)} × {len(model.target)} words; {times}; model in {output}", highlight=False)

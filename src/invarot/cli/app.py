@@ -1,0 +1,77 @@
+"""The typer application and what its commands share."""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from .. import __version__
+from ..alignment.verdict import Verdict
+
+app = typer.Typer(
+    name="invarot",
+    help="Align two embedding spaces with nothing paired: from two files of word vectors to a dictionary.",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+stdout = Console(soft_wrap=True)
+stderr = Console(stderr=True, soft_wrap=True)
+
+EXIT_CODES = {"aligned": 0, "doubtful": 0, "failed": 3}
+
+
+@app.callback()
+def root(version: bool = typer.Option(False, "--version", help="Print the version and exit.", is_eager=True)) -> None:
+    """Align two embedding spaces with nothing paired."""
+    warnings.showwarning = _show_warning
+    if version:
+        print(__version__)
+        raise typer.Exit
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    stderr.print(f"[yellow]warning:[/] {message}", highlight=False)
+
+
+def print_json(value: Any) -> None:
+    """Machine-readable, on stdout, and nothing else there."""
+    json.dump(value, sys.stdout, ensure_ascii=False, indent=1)
+    sys.stdout.write("\n")
+
+
+def print_verdict(verdict: Verdict, console: Console) -> None:
+    color = {"aligned": "green", "doubtful": "yellow", "failed": "red"}[verdict.word]
+    console.print(f"verdict: [bold {color}]{verdict.word}[/] (probability {verdict.probability:.2f})", highlight=False)
+    for reason in verdict.reasons:
+        console.print(f"  · {reason}", highlight=False)
+
+
+@contextmanager
+def progress(quiet: bool) -> Iterator[Any]:
+    """A listener for :func:`invarot.translation.learn` that draws a bar on stderr, or nothing when quiet."""
+    if quiet:
+        yield None
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(bar_width=24), TimeElapsedColumn())
+    with Progress(*columns, console=stderr, transient=True) as bar:
+        task = bar.add_task("reading", total=None)
+
+        def listen(event: dict[str, Any]) -> None:
+            if event["stage"] == "refine":
+                text = f"refine · {event['pairs']} mutual pairs · {event['changed']:.0%} new"
+            else:
+                text = f"{event['stage']} · epsilon {event['epsilon']:.3g} · objective {event['objective']:.4f}"
+            bar.update(task, description=text, advance=1)
+
+        yield listen

@@ -1,0 +1,41 @@
+"""``invarot translate``: look words up."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..errors import InputError
+from ..translation import load_translation
+from .app import app, print_json, stderr
+
+
+@app.command("translate")
+def translate_command(
+    model: Annotated[Path, typer.Argument(help="Folder written by invarot align.")],
+    words: Annotated[list[str] | None, typer.Argument(help="Words to translate; from standard input when none.")] = None,
+    top: Annotated[int, typer.Option("-k", "--top", min=1, help="Translations a word.")] = 5,
+    reverse: Annotated[bool, typer.Option("--reverse", help="From the target language to the source.")] = False,
+    retrieval: Annotated[str, typer.Option(help="csls, cosine or softmax.")] = "csls",
+    as_json: Annotated[bool, typer.Option("--json", help="JSON on stdout.")] = False,
+) -> None:
+    """Translate words, best first, with scores. Words that are not in the vocabulary are named and skipped."""
+    found = load_translation(model)
+    asked = list(words) if words else [line.strip() for line in sys.stdin if line.strip()]
+    if not asked:
+        raise InputError("words: expected at least one, as arguments or a line each on standard input, got none")
+    known = (found.target if reverse else found.source).index()
+    missing = [word for word in asked if word not in known]
+    if missing:
+        stderr.print(f"not in the vocabulary: {', '.join(missing)}", highlight=False)
+    answers = found.translate([word for word in asked if word in known], k=top, method=retrieval, reverse=reverse)
+    if as_json:
+        print_json({word: [{"word": one, "score": round(score, 4)} for one, score in best] for word, best in answers.items()})
+    else:
+        for word, best in answers.items():
+            print(f"{word}\t" + "  ".join(f"{one} {score:.2f}" for one, score in best))
+    if len(missing) == len(asked):
+        raise typer.Exit(2)

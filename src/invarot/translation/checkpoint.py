@@ -1,0 +1,53 @@
+"""Finished stages on disk, so that a run that was killed goes on where it was."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from pathlib import Path
+
+from ..alignment.result import Alignment
+from ..errors import InputError
+from ..storage import load, save
+from ..words.vectors import Vectors
+from .presets import Recipe
+
+
+class Checkpoint:
+    """A folder of one alignment a finished stage, for one pair of vocabularies and one recipe."""
+
+    def __init__(self, folder: str | os.PathLike[str], source: Vectors, target: Vectors, how: Recipe, seed: int) -> None:
+        self.folder = Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        digest = hashlib.sha256(repr((how, seed)).encode())
+        for side in (source, target):
+            digest.update("\n".join(side.words).encode("utf-8", "surrogatepass"))
+            digest.update(side.vectors.tobytes())
+        self._claim(digest.hexdigest())
+
+    def _claim(self, digest: str) -> None:
+        """The folder belongs to one run: the same files, the same settings."""
+        note = self.folder / "run.txt"
+        if not note.exists():
+            if any(self.folder.iterdir()):
+                raise InputError(f"checkpoint: expected a new folder or a checkpoint of this run, got {self.folder}, which holds "
+                                 "something else; choose another folder")
+            part = note.with_suffix(".new")
+            part.write_text(digest, encoding="ascii")
+            os.replace(part, note)
+        elif note.read_text(encoding="ascii") != digest:
+            raise InputError(f"checkpoint: {self.folder} belongs to a run with other vectors or other settings; give the same "
+                             "ones to go on, or another folder to begin anew")
+
+    def load(self, stage: str) -> Alignment | None:
+        """What the stage found, if it was finished."""
+        path = self.folder / _file_name(stage)
+        return load(path) if path.is_dir() else None
+
+    def save(self, stage: str, found: Alignment) -> None:
+        save(found, self.folder / _file_name(stage))
+
+
+def _file_name(stage: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", stage.lower())

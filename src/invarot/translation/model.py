@@ -1,0 +1,116 @@
+"""A learned translation: two vocabularies, the maps that bring them together, and the evidence."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..alignment.verdict import Verdict
+from ..arrays import to_numpy
+from ..errors import InputError
+from ..retrieval.metrics import Accuracy, evaluate
+from ..retrieval.neighbours import neighbours
+from ..words.dictionaries import Gold, read_dictionary
+from ..words.preprocessing import Preprocessing
+from ..words.vectors import Vectors
+
+Floats = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Translation:
+    """What :func:`invarot.translation.learn` found.
+
+    Attributes
+    ----------
+    source, target : Vectors
+        As they were read.
+    prepare_source, prepare_target : Preprocessing
+        Fitted; new words are treated alike.
+    source_map, target_map : (dx, d) and (dy, d)
+        From the preprocessed spaces to the common one.
+    verdict : of the solve
+    history : list of dicts, a row a step: the starts' race, each stage, each round of refinement
+    settings : the recipe and where it ran
+    """
+
+    source: Vectors
+    target: Vectors
+    prepare_source: Preprocessing
+    prepare_target: Preprocessing
+    source_map: Floats
+    target_map: Floats
+    verdict: Verdict
+    history: list[dict[str, Any]]
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    def common(self, *, reverse: bool = False) -> tuple[Floats, Floats]:
+        """Both vocabularies in the common space, (n, d) and (m, d): from, to."""
+        x = self.prepare_source.apply(self.source.vectors) @ self.source_map
+        y = self.prepare_target.apply(self.target.vectors) @ self.target_map
+        return (y, x) if reverse else (x, y)
+
+    def translate(
+        self, words: Iterable[str], *, k: int = 5, method: str = "csls", reverse: bool = False
+    ) -> dict[str, list[tuple[str, float]]]:
+        """The ``k`` best translations of each word with their scores; an unknown word is an error that names it."""
+        asked = list(words)
+        source, target = (self.target, self.source) if reverse else (self.source, self.target)
+        rows = source.index()
+        unknown = [word for word in asked if word not in rows]
+        if unknown:
+            raise InputError(f"words: not in the vocabulary of {len(source)} words: {', '.join(unknown[:5])}"
+                             f"{' …' if len(unknown) > 5 else ''}")
+        x, y = self.common(reverse=reverse)
+        queries = np.asarray([rows[word] for word in asked], dtype=np.int64)
+        found, scores = neighbours(x, y, method=method, k=min(k, len(target)), queries=queries)
+        found, scores = to_numpy(found), to_numpy(scores)
+        return {
+            word: [(target.words[j], float(score)) for j, score in zip(found[i], scores[i], strict=True)]
+            for i, word in enumerate(asked)
+        }
+
+    def dictionary(self, count: int, *, k: int = 1, method: str = "csls") -> list[tuple[str, list[tuple[str, float]]]]:
+        """Translations of the first ``count`` source words."""
+        words = self.source.words[:count]
+        return list(self.translate(words, k=k, method=method).items())
+
+    def evaluate(
+        self,
+        dictionary: str | os.PathLike[str] | Sequence[tuple[str, str]],
+        *,
+        method: str = "csls",
+        reverse: bool = False,
+    ) -> dict[str, Any]:
+        """precision@1, @5, @10, mrr, coverage, queries and retrieval, against a dictionary file or list of pairs."""
+        pairs = read_dictionary(dictionary) if isinstance(dictionary, (str, os.PathLike)) else list(dictionary)
+        source, target = (self.target, self.source) if reverse else (self.source, self.target)
+        gold = Gold.from_pairs(pairs, source.words, target.words)
+        if not gold.queries:
+            raise InputError(f"dictionary: none of its {gold.listed} source words, with a translation, is in the vocabularies; "
+                             "is it the right direction?")
+        x, y = self.common(reverse=reverse)
+        return report_scores(evaluate(x, y, gold.targets, method=method), gold)
+
+    def mapped(self) -> tuple[Vectors, Vectors]:
+        """Both sides as word vectors of the common space, unit length, ready to be written."""
+        x, y = self.common()
+        return Vectors(self.source.words, _unit(x), self.source.source), Vectors(self.target.words, _unit(y), self.target.source)
+
+
+def report_scores(found: Accuracy, gold: Gold) -> dict[str, Any]:
+    return {
+        **{f"precision@{k}": value for k, value in found.precision.items()},
+        "mrr": found.mrr,
+        "coverage": gold.coverage,
+        "queries": found.queries,
+        "retrieval": found.method,
+    }
+
+
+def _unit(x: Floats) -> Floats:
+    return (x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-30)).astype(np.float32)

@@ -1,0 +1,60 @@
+"""How a translation is learned: a few named recipes instead of forty flags."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..alignment.settings import paper
+from ..checks import check_choice, check_count, check_number
+from ..transport.schedule import Schedule
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything but the words.
+
+    Attributes
+    ----------
+    steps : preprocessing of both sides, in order.
+    stages : how many frequent words each InvarOT stage couples; the first searches, each later one starts from the last.
+    schedule, start, effort, p : as in :func:`invarot.align`, for the first stage.
+    rounds : refinement rounds after the last stage; 0 leaves the map as solved.
+    refine_words : how many words of each side take part in the refinement.
+    ordered : whether rows come most frequent first.
+    """
+
+    name: str = "best"
+    steps: tuple[str, ...] = ("unit", "center", "unit")
+    stages: tuple[int, ...] = (5000,)
+    schedule: Schedule | None = Schedule(epsilon=0.1, decay=0.85, floor=0.02, adaptive=True)
+    start: str = "auto"
+    effort: str = "high"
+    p: float = math.inf
+    rounds: int = 10
+    refine_words: int = 50_000
+    ordered: bool = True
+
+    def align_options(self) -> dict[str, Any]:
+        return {"p": self.p, "schedule": self.schedule, "start": self.start, "effort": self.effort, "tol": 1e-4}
+
+
+PRESETS = {
+    "best": Recipe(),
+    "fast": Recipe("fast", stages=(2500,), effort="normal", rounds=3, refine_words=20_000),
+    "paper": Recipe("paper", stages=(5000, 20_000), schedule=paper()["schedule"], start="random", rounds=0),
+}
+
+
+def recipe(preset: str = "best", **changes: Any) -> Recipe:
+    """A preset with some of its parts changed, each checked."""
+    found = PRESETS[check_choice(preset, "preset", PRESETS)]
+    if "p" in changes:
+        changes["p"] = check_number(changes["p"], "p", low=1)
+    if "stages" in changes:
+        changes["stages"] = tuple(check_count(size, "stages", low=2) for size in changes["stages"])
+    for name, low in (("rounds", 0), ("refine_words", 2)):
+        if name in changes:
+            check_count(changes[name], name, low=low)
+    return replace(found, **changes)
