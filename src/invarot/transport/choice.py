@@ -52,7 +52,8 @@ def free_memory(like: Array) -> int:
 def memory_needed(batch: int, n: int, m: int, d: int, itemsize: int, *, dense: bool) -> int:
     """Bytes a plan step holds at its height: points and images, a block per thread, the kernel where it is kept."""
     points = batch * (3 * n + m) * d + 2 * m * d + 8 * batch * (n + m)
-    block = 2 * max(NUMPY_BLOCK, LEAST_ROWS * batch * m) * (os.cpu_count() or 1)
+    block = min(max(NUMPY_BLOCK, LEAST_ROWS * batch * m), batch * n * m)
+    block *= 2 * min(os.cpu_count() or 1, math.ceil(batch * n * m / block))
     return itemsize * (points + block + (batch * n * m if dense else 0))
 
 

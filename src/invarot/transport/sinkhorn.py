@@ -25,18 +25,18 @@ class Potentials:
 def sinkhorn(cost: Cost, a: Array, b: Array, *, warm: Potentials, tol: float, max_iter: int) -> Potentials:
     """Sweep until the row sums are right to ``tol`` in the l_1 norm; the column sums are right after every sweep.
 
-    A sweep shows the error of the potentials it began with, so the ones returned are better than their ``error`` says
-    (Sinkhorn's l_1 error never grows).
+    ``error`` is how far the columns were off before they were put right, which bounds the error of the rows after it:
+    true of any warm start, also one whose columns were never right.
     """
     xp = namespace(a)
     u, v = warm.u, warm.v
     error = xp.zeros_like(v[..., 0])
     iterations = 0
     while iterations < max_iter:
-        fresh, v = cost.sweep(v)
+        u, fresh = cost.sweep(v)
         iterations += 1
-        error = xp.sum(a * xp.abs(xp.expm1(xp.clip(u - fresh, -80.0, 80.0))), axis=-1)
-        u = fresh
+        error = xp.sum(b * xp.abs(xp.expm1(xp.clip(v - fresh, -80.0, 80.0))), axis=-1)
+        v = fresh
         if bool(xp.all(error <= tol)):
             break
     return Potentials(u, v, error, iterations)
