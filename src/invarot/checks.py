@@ -10,13 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, as_like, is_array, library, namespace, to_numpy
+from .arrays import Array, as_like, is_array, is_torch, library, namespace, to_numpy
 from .errors import InputError
 
 
-def check_points(value: Any, name: str) -> Array:
-    """A finite float array (n ≥ 2, d ≥ 1), float32 or float64, from an array, a list or a DataFrame."""
+def check_points(value: Any, name: str, *, least: int = 2) -> Array:
+    """A finite float array (n ≥ ``least``, d ≥ 1), float32 or float64, from an array, a list or a DataFrame."""
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise InputError(f"{name}: expected every number, got a masked array with some hidden; drop or impute them")
     points = value if is_array(value) else _from_python(value, name)
+    points = points.detach() if is_torch(points) else np.asarray(points)  # no gradients, no subclasses
     xp = namespace(points)
     if not (xp.isdtype(points.dtype, "real floating") or xp.isdtype(points.dtype, "integral")):
         raise InputError(
@@ -30,8 +33,10 @@ def check_points(value: Any, name: str) -> Array:
         raise InputError(f"{name}: expected a 2-D array, one point a row, got {points.ndim}-D; use {name}.reshape(-1, 1) "
                          "for points of one feature")
     n, d = points.shape
-    if n < 2 or d < 1:
-        raise InputError(f"{name}: expected at least 2 points (rows) of at least 1 feature, got shape {(n, d)}")
+    if n < least or d < 1:
+        raise InputError(
+            f"{name}: expected at least {least} point{'s' * (least > 1)} (rows) of at least 1 feature, got shape {(n, d)}"
+        )
     if not bool(xp.all(xp.isfinite(points))):
         bad = np.argwhere(~np.isfinite(to_numpy(points)))
         raise InputError(f"{name}: expected finite numbers, got NaN or inf in {len(bad)} places, the first at "
@@ -87,8 +92,6 @@ def check_weights(value: Any, name: str, points: Array) -> Array:
         raise InputError(f"{name}: expected some positive weight, got all zero; leave {name}=None for uniform weights")
     if abs(total - 1) > 1e-4:
         raise InputError(f"{name}: expected weights that sum to 1, got a sum of {total:.6g}; pass {name} / {name}.sum()")
-    if np.count_nonzero(weights) < 2:
-        raise InputError(f"{name}: expected at least 2 points of positive weight, got 1")
     return as_like(weights / total, points)
 
 
@@ -147,7 +150,7 @@ def check_map(value: Any, name: str, dx: int, dy: int, like: Array) -> Array:
     """A finite map (dx, dy), or a batch (s, dx, dy) of them; returned as a batch."""
     if not is_array(value):
         value = _from_python(value, name)
-    if tuple(value.shape[-2:]) != (dx, dy) or value.ndim not in (2, 3):
+    if tuple(value.shape[-2:]) != (dx, dy) or value.ndim not in (2, 3) or value.shape[0] == 0:
         raise InputError(f"{name}: expected a map of shape ({dx}, {dy}) or a batch (s, {dx}, {dy}), got shape "
                          f"{tuple(value.shape)}")
     found = as_like(value, like)

@@ -110,7 +110,7 @@ def _measure(
     return {
         "objective": to_numpy(score if settings.larger_is_better else cost),
         "energy": to_numpy((-2 * score if settings.larger_is_better else cost) + plan.divergence),
-        "map_change": to_numpy(xp.sqrt(xp.sum((new - old) ** 2, axis=(-2, -1))) / size),
+        "map_change": to_numpy(xp.sqrt(xp.sum((new - old) ** 2, axis=(-2, -1))) / xp.where(size > 0, size, 1 + size)),
         "plan_change": to_numpy(plan_change),
         "marginal_error": to_numpy(plan.error),
         "inner_iterations": plan.iterations,

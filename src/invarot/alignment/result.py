@@ -100,8 +100,7 @@ class Alignment:
         return namespace(self.map).linalg.pinv(self.map)
 
     def _points(self, points: Any, d: int) -> Array:
-        found = points if hasattr(points, "ndim") and points.ndim == 2 and points.shape[0] == 1 else None
-        found = found if found is not None else check_points(points, "points")
+        found = check_points(points, "points", least=1)
         if found.shape[1] != d:
             raise InputError(f"points: expected {d} columns, as the alignment was solved with, got {found.shape[1]}")
         return as_like(found, self.map)
@@ -117,14 +116,14 @@ class Alignment:
             f"  steps      {len(self.history)}, epsilon down to {last.epsilon:.3g}, "
             f"marginal error {last.marginal_error:.1e} ({last.mode})",
             f"  starts     {len(self.starts)} tried, best by objective: "
-            + max(self.starts, key=lambda start: start.objective * (1 if self._larger else -1)).name,
+            + max((one for one in self.starts if one.finished), key=lambda one: one.objective * self._sign).name,
             f"  status     {self.status.value}",
         ]
         return "\n".join(lines)
 
     @property
-    def _larger(self) -> bool:
-        return bool(self.settings["objective"] == "simplified")
+    def _sign(self) -> int:
+        return 1 if self.settings["objective"] == "simplified" else -1
 
     def spectrum(self) -> Array:
         """The singular values of the map, largest first."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, as_like, namespace, transpose
+from ..arrays import Array, as_like, is_array, namespace, to_numpy, transpose
 from ..checks import (
     check_choice,
     check_count,
@@ -33,7 +33,7 @@ from ..transport.schedule import Schedule
 from .alternate import Observer
 from .problem import Problem, pose
 from .race import EFFORT, Outcome, race, solve_all
-from .result import Alignment
+from .result import Alignment, StartRecord
 from .settings import DEFAULT_SCHEDULE, Settings
 
 SHARPEST = 1e-4  # of the cost scale: no default epsilon is smaller
@@ -139,6 +139,8 @@ def align(
     (True, [99, 98, 97])
     """
     check_known(unknown, _options(), "align")
+    if on_step is not None and not callable(on_step):
+        raise InputError(f"on_step: expected a function of one Step, got {type(on_step).__name__}")
     x, y = check_points(x, "x"), check_points(y, "y")
     check_same_library(x, y)
     x, y = common_dtype(x, y)
@@ -156,6 +158,9 @@ def align(
         settings = adapt(settings, problem)
     if seeds is not None:
         problem = with_seeds(problem, x, y, seeds, check_number(seed_weight, "seed_weight", low=0))
+        seeds = _kept_pairs(seeds, a, b)
+    if side is not None:
+        side = _kept_rows(side, a, b)
     outcome = _search(problem, settings, start, n_starts, seeds, side, side_weight,
                       check_flag(ordered, "ordered"), effort, generator, on_step)  # fmt: skip
     result = _conclude(problem, x, y, a, b, settings, outcome)
@@ -191,6 +196,9 @@ def check_settings(
     if values["scale"] and (not math.isinf(p) or values["objective"] == "transport"):
         raise InputError("scale: expected p=inf and objective='simplified', where a scale on top is a closed form; "
                          f"got p={p:g} and objective={values['objective']!r}; set radius instead")
+    if values["scale"] and values["radius"] is not None:
+        raise InputError(f"radius: expected None with scale=True, which finds the size of the map itself; got "
+                         f"{values['radius']:g}; leave one of them out")
     if values["plan"] == "exact" and schedule is not None:
         raise InputError("schedule: expected None with plan='exact', which has no epsilon; leave it out")
     return Settings(**{**values, "p": p}, schedule=_check_schedule(schedule), memory=parse_memory(memory))
@@ -201,8 +209,8 @@ def _check_schedule(schedule: Schedule | float | None) -> Schedule:
         return DEFAULT_SCHEDULE
     if isinstance(schedule, Schedule):
         return schedule
-    if isinstance(schedule, (int, float)) and not isinstance(schedule, bool):
-        return Schedule.fixed(float(schedule))
+    if isinstance(schedule, (int, float, np.integer, np.floating)) and not isinstance(schedule, bool):
+        return Schedule.fixed(check_number(schedule, "schedule", low=0, high=1e300, open_low=True))
     raise InputError(f"schedule: expected a Schedule, a positive number (a fixed epsilon) or None, got {schedule!r}")
 
 
@@ -215,7 +223,8 @@ def adapt(settings: Settings, problem: Problem) -> Settings:
     mean = problem.a @ problem.x
     covariance = problem.second_moment - mean[:, None] * mean
     variance = max(float(xp.linalg.trace(covariance)), 0.0)
-    spread = max(variance**2 / max(float(xp.sum(covariance**2)), 1e-300), 1.0)
+    shares = covariance / (variance or 1.0)  # before they are squared: float32 has no 1e-40
+    spread = max(1 / max(float(xp.sum(shares**2)), 1e-30), 1.0)
     count = max(problem.x.shape[0], problem.y.shape[0])
     spacing = 2 * variance / problem.cost_scale * count ** (-2 / spread)
     floor = min(max(0.1 * spacing, SHARPEST), 0.02)
@@ -224,11 +233,36 @@ def adapt(settings: Settings, problem: Problem) -> Settings:
 
 def with_seeds(problem: Problem, x: Array, y: Array, seeds: Any, weight: float) -> Problem:
     """Known pairs as a linear term: weight·(mean over the pairs of xᵢᵀ yⱼ), added to the plan's moment."""
-    rows, columns, _ = check_pairs(seeds, None, x.shape[0], y.shape[0])
+    try:
+        rows, columns, _ = check_pairs(seeds, None, x.shape[0], y.shape[0])
+    except InputError as error:
+        raise InputError(f"seeds: {error}") from error
     integer = namespace(x).int64
     left = problem.frame_x.enter(x[as_like(rows, x, dtype=integer)])
     right = problem.frame_y.enter(y[as_like(columns, y, dtype=integer)])
     return replace(problem, seeds=weight * transpose(left) @ right / len(rows))
+
+
+def _kept_pairs(seeds: Any, a: Array, b: Array) -> Any:
+    """Known pairs of points that have weight, by their row numbers among those; None if there are none."""
+    used_x, used_y = to_numpy(a) > 0, to_numpy(b) > 0
+    pairs = np.asarray(to_numpy(seeds) if is_array(seeds) else seeds)
+    pairs = pairs[used_x[pairs[:, 0]] & used_y[pairs[:, 1]]]
+    found = np.stack([np.cumsum(used_x)[pairs[:, 0]] - 1, np.cumsum(used_y)[pairs[:, 1]] - 1], axis=1)
+    return found if len(found) else None
+
+
+def _kept_rows(side: Any, a: Array, b: Array) -> tuple[Any, Any]:
+    """Side information of the points that have weight."""
+    if not isinstance(side, (tuple, list)) or len(side) != 2:
+        raise InputError(f"side: expected a pair (fx, fy), one row a point of x and of y, got {type(side).__name__}")
+    kept = []
+    for name, values, weights in zip(("fx", "fy"), side, (a, b), strict=True):
+        rows = np.asarray(to_numpy(values) if is_array(values) else values)
+        if rows.ndim < 1 or rows.shape[0] != weights.shape[0]:
+            raise InputError(f"side: expected {weights.shape[0]} rows in {name}, one a point, got shape {rows.shape}")
+        kept.append(rows[to_numpy(weights) > 0])
+    return kept[0], kept[1]
 
 
 def _search(
@@ -237,11 +271,16 @@ def _search(
 ) -> Outcome:  # fmt: skip
     """Run the starts that were asked for."""
     x, y, a, b = problem.x, problem.y, problem.a, problem.b
+    check_choice(effort, "effort", EFFORT)
+    check_number(side_weight, "side_weight", low=0)
     if not isinstance(start, str):
+        for name, value in (("n_starts", n_starts), ("side", side)):
+            if value is not None:
+                raise InputError(f"{name}: expected None with a map as the start, which has no use for it")
         maps = check_map(start, "start", x.shape[1], y.shape[1], x)
+        maps = problem.frame_x.inverse @ maps @ problem.frame_y.linear
         return solve_all(problem, Wave(maps, ["given"] * maps.shape[0]), settings, rng=rng, on_step=on_step)
     check_choice(start, "start", START_NAMES)
-    check_choice(effort, "effort", EFFORT)
     if n_starts is not None:
         check_count(n_starts, "n_starts")
         if start not in ("random", "auto"):
@@ -251,10 +290,13 @@ def _search(
         raise InputError(f"side: expected with start='auto' or 'signature', got start={start!r}, which has no use for it")
     if start == "auto":
         options = {"side": side, "side_weight": side_weight, "pairs": seeds}
-        coming = waves(x, y, a, b, rng=rng, ordered=ordered, options=options)
+        coming = (
+            replace(wave, maps=settings.invariance.fit(wave.maps))
+            for wave in waves(x, y, a, b, rng=rng, ordered=ordered, options=options)
+        )
         return race(problem, coming, settings, effort=EFFORT[effort], ordered=ordered, rng=rng, on_step=on_step)
     if start == "seeds" and seeds is None:
-        raise InputError("seeds: expected known pairs (k, 2) with start='seeds', got None")
+        raise InputError("seeds: expected known pairs (k, 2) of points with weight with start='seeds', got none")
     options = {"rng": rng}
     if start == "random":
         options["n_starts"] = n_starts or 1
@@ -263,7 +305,7 @@ def _search(
     elif start == "signature":
         options.update(ordered=ordered, side=side, side_weight=side_weight)
     maps = STARTS[start](x, y, a, b, **options)
-    maps = settings.invariance.best_map(maps)
+    maps = settings.invariance.fit(maps)
     return solve_all(problem, Wave(maps, [start] * maps.shape[0]), settings, rng=rng, on_step=on_step)
 
 
@@ -282,13 +324,21 @@ def _conclude(
         map=matrix,
         offset=offset,
         plan=_over_all_points(plan, problem, x, y, a, b, w),
-        objective=outcome.winner.objective,
+        objective=outcome.winner.history[-1].objective,
         history=outcome.winner.history,
         status=outcome.winner.status,
-        starts=outcome.starts,
+        starts=_sharpened(outcome),
         verdict=outcome.verdict,
         settings=asdict(settings),
     )
+
+
+def _sharpened(outcome: Outcome) -> tuple[StartRecord, ...]:
+    """The records of the starts, the winner's with the objective it ended at."""
+    winner, records = outcome.winner, list(outcome.starts)
+    found = StartRecord(winner.name, winner.objective, True)
+    records[records.index(found)] = replace(found, objective=winner.history[-1].objective)
+    return tuple(records)
 
 
 def _over_all_points(
@@ -297,9 +347,11 @@ def _over_all_points(
     """Points of no weight, left out of the solve, back in their rows and columns."""
     xp = namespace(x)
     used_x, used_y = xp.nonzero(a > 0)[0], xp.nonzero(b > 0)[0]
-    if used_x.shape[0] == x.shape[0] and used_y.shape[0] == y.shape[0]:
+    whole = used_x.shape[0] == x.shape[0] and used_y.shape[0] == y.shape[0]
+    if whole and isinstance(plan, EntropicPlan):
         return plan
     z, inside_y = problem.frame_x.enter(x) @ w, problem.frame_y.enter(y)
-    if isinstance(plan, SparsePlan):
+    if isinstance(plan, SparsePlan):  # its entries do not depend on z: it may as well cost what the last map makes it
         return SparsePlan(z, inside_y, used_x[plan.rows], used_y[plan.columns], plan.mass)
+    z[used_x] = plan.z  # the potentials belong to the map the plan was made for
     return extend(plan, z, inside_y, a, b, used_x, used_y)

@@ -152,6 +152,8 @@ def split_agreement(problem: Problem, settings: Settings, w: Array, rng: np.rand
     """Refit the map on mutual neighbours within each half of (some of) the source; how often do the two agree?"""
     xp = namespace(w)
     some = _some(problem.x.shape[0], rng, problem.x)
+    if len(some) < 2:
+        return 0.0
     halves = some[: len(some) // 2], some[len(some) // 2 :]
     found = []
     for half in halves:
@@ -188,4 +190,4 @@ def _fit_score(x: Array, y: Array, w: Array, settings: Settings, rounds: int = 6
         w = settings.invariance.best_map(transpose(x) @ y[there])
     z, hit = x @ w, y[nearest(x @ w, y)]
     gap = float(xp.sum((z - hit) ** 2))
-    return 1 - gap / float(xp.sum(z**2) + xp.sum(hit**2))
+    return 1 - gap / (float(xp.sum(z**2) + xp.sum(hit**2)) or 1.0)

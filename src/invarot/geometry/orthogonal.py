@@ -29,6 +29,6 @@ class Rotations:
         last = u[..., :, -1:] * (sign[..., None, None] * vt[..., -1:, :])
         return self.size(0, 0) * (u[..., :, :-1] @ vt[..., :-1, :] + last)
 
-    def shrink(self, w: Array) -> Array:
-        """The rotation nearest to ``w``: reflections have no place among the candidates either."""
+    def fit(self, w: Array) -> Array:
+        """The rotation nearest to ``w``, for starts that may be reflections."""
         return self.best_map(w)

@@ -85,6 +85,12 @@ class SchattenBall:
         u, s, vt = svd(w)
         return (u * project_spectrum(s, self.p, self.size(*w.shape[-2:]))[..., None, :]) @ vt
 
+    def fit(self, w: Array) -> Array:
+        """``w`` scaled onto the surface of the ball, where the simplified objective has its answers."""
+        norm = schatten_norm(w, self.p)[..., None, None]
+        xp = namespace(w)
+        return w * (self.size(*w.shape[-2:]) / xp.where(norm > 0, norm, xp.ones_like(norm)))
+
     def shrink(self, w: Array) -> Array:
         """``w`` scaled down into the ball where it lies outside: feasible, and the same directions."""
         xp = namespace(w)

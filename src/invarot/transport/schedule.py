@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from ..errors import InputError
 
 
@@ -32,9 +34,9 @@ class Schedule:
     def __post_init__(self) -> None:
         for name in ("epsilon", "floor"):
             value = getattr(self, name)
-            if not (isinstance(value, (int, float)) and math.isfinite(value) and value > 0):
+            if not (_is_number(value) and math.isfinite(value) and value > 0):
                 raise InputError(f"Schedule: {name} must be a positive number, got {value!r}; try {name}=0.01")
-        if not (isinstance(self.decay, (int, float)) and 0 < self.decay < 1):
+        if not (_is_number(self.decay) and 0 < self.decay < 1):
             raise InputError(f"Schedule: decay must lie strictly between 0 and 1, got {self.decay!r}; try decay=0.95")
         if self.floor > self.epsilon:
             raise InputError(
@@ -59,3 +61,7 @@ class Schedule:
         while found[-1] > self.floor:
             found.append(max(found[-1] * self.decay, self.floor))
         return found
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
