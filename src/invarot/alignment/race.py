@@ -18,12 +18,13 @@ from .history import History
 from .problem import Problem
 from .result import StartRecord, Status
 from .settings import Settings
-from .verdict import Verdict, judge
+from .verdict import Verdict, judge, nearest
 
-RACE_POINTS = 1000  # a race is run on at most so many points of each cloud
+RACE_POINTS = 5000  # a race is run on at most so many points of each cloud
 RACE_FLOOR = 0.03  # and only down to this epsilon
 FINALISTS = 3  # of a race that may go on to the full problem
-SAME_MAP = 0.2  # two maps are one if they differ by less than this part of their norm
+SAME_MAP = 0.1  # two maps are one if they differ by less than this part of their norm
+PROBES = 300  # points on which two maps that differ by more are compared
 EFFORT = {"quick": 1, "normal": 3, "high": 8, "max": 30}  # waves of starts, at most
 
 
@@ -51,15 +52,13 @@ class Outcome:
     verdict: Verdict
 
 
-def solve_all(
-    problem: Problem, wave: Wave, settings: Settings, *, rng: np.random.Generator, on_step: Observer | None
-) -> Outcome:
+def solve_all(problem: Problem, wave: Wave, settings: Settings, *, on_step: Observer | None) -> Outcome:
     """Every start solved in full, in batches that fit memory."""
     finishes: list[Finish] = []
     for part in _batches(problem, len(wave.names), settings):
         run = alternate(problem, wave.maps[part], settings, on_step=on_step)
         finishes += [_finish(run, k, name, settings) for k, name in enumerate(wave.names[part])]
-    return _conclude(problem, settings, finishes, [], rng, on_step)
+    return _conclude(problem, settings, finishes, [], on_step)
 
 
 def race(
@@ -82,16 +81,15 @@ def race(
     outcome: Outcome | None = None
     for _, wave in zip(range(effort), coming, strict=False):
         maps, values = _run_race(problem, wave, settings, rng, ordered, on_step)
-        finalists = _distinct(maps, values)
         kept: list[int] = []
-        for k in finalists:
+        for k in _distinct(problem, maps, values):
             close = bool(kept) and values[kept[0]] - values[k] <= _slack(problem, values[kept[0]])
             if outcome is not None and outcome.verdict.word == "aligned" and not close:
                 break
             kept.append(k)
-            run = alternate(problem, maps[k][None], settings, on_step=on_step)
+            run = alternate(problem, maps[k][None], _after_race(problem, settings), on_step=on_step)
             finishes.append(_finish(run, 0, wave.names[k], settings))
-            outcome = _conclude(problem, settings, finishes, dropped, rng, on_step)
+            outcome = _conclude(problem, settings, finishes, dropped, on_step)
         sign = 1 if settings.larger_is_better else -1
         dropped += [
             StartRecord(name, float(sign * values[k]), False) for k, name in enumerate(wave.names) if k not in kept
@@ -132,8 +130,17 @@ def _quick(settings: Settings) -> Settings:
         tol=10 * settings.tol,
         plan_tol=10 * settings.plan_tol,
         plan_max_iter=min(20, settings.plan_max_iter),
-        max_iter=min(40, settings.max_iter),
+        max_iter=min(20, settings.max_iter),
     )
+
+
+def _after_race(problem: Problem, settings: Settings) -> Settings:
+    """A race over all points has already come down to its floor: the default schedule goes on from there."""
+    schedule = settings.schedule
+    raced_all = max(problem.x.shape[0], problem.y.shape[0]) <= RACE_POINTS
+    if settings.sharpest is None or not raced_all:
+        return settings
+    return replace(settings, schedule=replace(schedule, epsilon=max(RACE_FLOOR, schedule.floor)))
 
 
 def subproblem(problem: Problem, size: int, rng: np.random.Generator, ordered: bool) -> Problem:
@@ -171,16 +178,21 @@ def _finish(run: Run, index: int, name: str, settings: Settings) -> Finish:
     )  # fmt: skip
 
 
-def _difference(one: Array, other: Array) -> float:
+def _alike(problem: Problem, one: Array, other: Array) -> bool:
+    """Whether two maps are one answer: nearly equal, or most points go to the same place under both."""
     xp = namespace(one)
-    return float(xp.sqrt(xp.sum((one - other) ** 2))) / (float(xp.sqrt(xp.sum(one**2))) or 1.0)
+    if float(xp.sqrt(xp.sum((one - other) ** 2))) <= SAME_MAP * float(xp.sqrt(xp.sum(one**2))):
+        return True
+    probes = problem.x[:: max(1, problem.x.shape[0] // PROBES)]
+    same = nearest(probes @ one, problem.y) == nearest(probes @ other, problem.y)
+    return float(xp.mean(xp.astype(same, one.dtype))) >= 0.5
 
 
-def _distinct(maps: Array, values: Any) -> list[int]:
-    """The best few by value whose maps differ."""
+def _distinct(problem: Problem, maps: Array, values: Any) -> list[int]:
+    """The best few by value that are different answers."""
     chosen: list[int] = []
     for k in np.argsort(-values, kind="stable"):
-        if all(_difference(maps[int(k)], maps[j]) > SAME_MAP for j in chosen):
+        if not any(_alike(problem, maps[int(k)], maps[j]) for j in chosen):
             chosen.append(int(k))
         if len(chosen) == FINALISTS:
             break
@@ -201,17 +213,16 @@ def _conclude(
     settings: Settings,
     finishes: list[Finish],
     dropped: list[StartRecord],
-    rng: np.random.Generator,
     on_step: Observer | None,
 ) -> Outcome:
     """The best of all finished starts, sharpened, and the verdict on it."""
     winner = max(finishes, key=lambda one: one.value)
     same, rivals = 0, [winner.map]
     for one in finishes:
-        if _difference(winner.map, one.map) <= SAME_MAP:
+        if _alike(problem, winner.map, one.map):
             same += 1
         elif winner.value - one.value <= _slack(problem, winner.value):
-            if all(_difference(one.map, other) > SAME_MAP for other in rivals):
+            if not any(_alike(problem, one.map, other) for other in rivals):
                 rivals.append(one.map)
     winner = _sharpen(problem, settings, winner, on_step)
     verdict = judge(

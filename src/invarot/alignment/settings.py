@@ -10,7 +10,7 @@ from ..geometry.orthogonal import Rotations
 from ..geometry.schatten import SchattenBall
 from ..transport.schedule import Schedule
 
-DEFAULT_SCHEDULE = Schedule(epsilon=0.2, decay=0.9, floor=0.01, adaptive=True)
+DEFAULT_SCHEDULE = Schedule(epsilon=0.1, decay=0.85, floor=0.01, adaptive=True)
 
 
 def paper() -> dict[str, Any]:
