@@ -84,7 +84,7 @@ class Alignment:
             return self.plan.matches()
         xp = namespace(self.plan.z)
         z, y = self.plan.z, self.plan.y
-        step = max(1, (1 << 24) // y.shape[0])
+        step = max(1, (1 << 21) // y.shape[0])
         blocks = [z[i : i + step] for i in range(0, z.shape[0], step)]
         half = xp.sum(y**2, axis=1) / 2
         return xp.concat([xp.argmax(block @ transpose(y) - half, axis=1) for block in blocks])

@@ -112,7 +112,7 @@ def nearest(z: Array, y: Array) -> Array:
     """For each row of z the nearest row of y, in blocks."""
     xp = namespace(z)
     half = xp.sum(y**2, axis=1) / 2
-    step = max(1, (1 << 24) // y.shape[0])
+    step = max(1, (1 << 21) // y.shape[0])
     return xp.concat([xp.argmax(z[i : i + step] @ transpose(y) - half, axis=1) for i in range(0, z.shape[0], step)])
 
 

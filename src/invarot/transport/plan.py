@@ -8,7 +8,7 @@ from typing import Protocol
 
 from ..arrays import Array, as_like, log, logsumexp, namespace, to_numpy, transpose
 
-ROWS = 1 << 22  # scores held at a time
+ROWS = 1 << 21  # scores held at a time
 
 
 class Plan(Protocol):

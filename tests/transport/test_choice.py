@@ -1,0 +1,70 @@
+"""Dense or streamed is decided by the memory bound, before anything is allocated."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import invarot
+from invarot.errors import InputError, MemoryBound
+from invarot.transport.choice import free_memory, make_cost, memory_needed, parse_memory
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("2GiB", 2 << 30), ("500 MB", 500_000_000), ("1k", 1000), ("1KiB", 1024), (4096, 4096), ("1.5gib", 3 << 29)],
+)
+def test_parse_memory(text, size):
+    assert parse_memory(text) == size
+
+
+@pytest.mark.parametrize("text", ["lots", "-1GB", 0, "0", "1XB", "", -5, "1.2.3GB"])
+def test_parse_memory_refuses(text):
+    with pytest.raises(InputError, match="memory"):
+        parse_memory(text)
+
+
+def test_bound_decides():
+    rng = np.random.default_rng(0)
+    z, y = rng.standard_normal((1, 3000, 2)), rng.standard_normal((3000, 2))
+    a = np.full(3000, 1 / 3000)
+    dense, streamed = (memory_needed(1, 3000, 3000, 2, 8, dense=keep) for keep in (True, False))
+    assert dense - streamed == 8 * 3000**2
+    assert make_cost(z, y, 1.0, a, a, memory=dense).mode == "dense"
+    assert make_cost(z, y, 1.0, a, a, memory=dense - 1).mode == "streamed"
+    with pytest.raises(MemoryBound, match="raise memory="):
+        make_cost(z, y, 1.0, a, a, memory=streamed - 1)
+    assert free_memory(z) > 1 << 20
+
+
+def test_a_small_problem_needs_little():
+    """Whatever the number of cores: what is not there to be blocked is not counted."""
+    assert memory_needed(1, 100, 100, 3, 8, dense=True) < 10 * 8 * 100**2
+
+
+def test_align_keeps_within_its_bound():
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((5000, 2)).astype(np.float32)
+    options = {"start": "identity", "max_iter": 1, "plan_max_iter": 2, "schedule": 0.5}
+    bound = 60_000_000  # the kernel alone is 100 MB
+    tracemalloc.start()
+    with pytest.warns(invarot.NotConverged):
+        result = invarot.align(x, x, memory=bound, **options)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert result.history[0].mode == "streamed"
+    assert peak < bound
+    with pytest.raises(MemoryBound):
+        invarot.align(x, x, memory="1MB", **options)
+
+
+def test_streamed_solve_equals_dense_solve():
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((1200, 3))
+    y = x @ np.linalg.qr(rng.standard_normal((3, 3)))[0] + 0.1 * rng.standard_normal((1200, 3))
+    options = {"start": "random", "schedule": 0.3, "plan_tol": 1e-8, "plan_max_iter": 300}
+    dense = invarot.align(x, y, **options)
+    bound = memory_needed(1, 1200, 1200, 3, 8, dense=True) - 1
+    streamed = invarot.align(x, y, memory=bound, **options)
+    assert (dense.history[0].mode, streamed.history[0].mode) == ("dense", "streamed")
+    np.testing.assert_allclose(streamed.map, dense.map, atol=1e-10)
