@@ -16,11 +16,13 @@ ROOT = ""  # the public face, invarot itself: what experiments and commands, lik
 
 # Top to bottom. A room may import from rooms further down; from one on its own line only where the line says so.
 ORDER = (
-    {"cli", "__main__"},
+    {"__main__"},
+    {"cli"},
     {"experiments"},
     {ROOT},
-    {"report", "estimators", "storage", "translation"},
-    {"baselines"},
+    {"report", "estimators"},
+    {"translation"},
+    {"baselines", "storage"},
     {"alignment"},
     {"starts"},
     {"geometry", "transport", "retrieval", "words"},

@@ -31,11 +31,11 @@ def translate_command(
     missing = [word for word in asked if word not in known]
     if missing:
         stderr.print(f"not in the vocabulary: {', '.join(missing)}", highlight=False)
+    if len(missing) == len(asked):
+        raise typer.Exit(2)
     answers = found.translate([word for word in asked if word in known], k=top, method=retrieval, reverse=reverse)
     if as_json:
         print_json({word: [{"word": one, "score": round(score, 4)} for one, score in best] for word, best in answers.items()})
     else:
         for word, best in answers.items():
             print(f"{word}\t" + "  ".join(f"{one} {score:.2f}" for one, score in best))
-    if len(missing) == len(asked):
-        raise typer.Exit(2)

@@ -1,0 +1,5 @@
+"""``python -m invarot``."""
+
+from .cli import main
+
+main()

@@ -1,0 +1,127 @@
+"""The command line, as a person would type it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from invarot.words import write_vectors
+
+from ..translation.test_translation import rotated_pair
+
+ENV = {**os.environ, "OMP_NUM_THREADS": "1", "NO_COLOR": "1", "COLUMNS": "120"}
+
+
+def invarot(*words: object, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "invarot", *map(str, words)]
+    return subprocess.run(command, input=stdin, capture_output=True, text=True, env=ENV, timeout=120, check=False)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("cli")
+    source, target, gold = rotated_pair()
+    write_vectors(path / "a.vec", source.words, source.vectors)
+    write_vectors(path / "b.npz", target.words, target.vectors)
+    (path / "gold.txt").write_text("".join(f"{left} {right}\n" for left, right in gold))
+    done = invarot("align", path / "a.vec", path / "b.npz", "-o", path / "m", "--json")
+    assert done.returncode == 0, done.stderr
+    (path / "align.json").write_text(done.stdout)
+    return path
+
+
+def test_align_says_what_it_did(folder):
+    summary = json.loads((folder / "align.json").read_text())
+    assert summary["verdict"]["word"] == "aligned"
+    assert summary["words"] == [300, 300]
+
+
+def test_translate(folder):
+    done = invarot("translate", folder / "m", "waa", "wba", "-k", 1)
+    assert [line.split()[:2] for line in done.stdout.splitlines()] == [["waa", "Twaa"], ["wba", "Twba"]]
+    done = invarot("translate", folder / "m", "--reverse", "--json", stdin="Twaa\n")
+    assert json.loads(done.stdout)["Twaa"][0]["word"] == "waa"
+    done = invarot("translate", folder / "m", "nosuchword")
+    assert done.returncode == 2
+    assert "nosuchword" in done.stderr
+
+
+def test_evaluate(folder):
+    done = invarot("evaluate", folder / "m", "--dictionary", folder / "gold.txt", "--json")
+    scores = json.loads(done.stdout)
+    assert set(scores) == {"precision@1", "precision@5", "precision@10", "mrr", "coverage", "queries", "retrieval"}
+    assert scores["precision@1"] > 0.99
+    cosine = invarot("evaluate", folder / "m", "--dictionary", folder / "gold.txt", "--json", "--retrieval", "cosine")
+    assert json.loads(cosine.stdout)["retrieval"] == "cosine"
+
+
+def test_export(folder):
+    assert invarot("export", folder / "m", "--format", "dictionary", "-o", folder / "d.txt").returncode == 0
+    lines = (folder / "d.txt").read_text().splitlines()
+    assert lines[0].split("\t")[:2] == ["waa", "Twaa"]
+    assert invarot("export", folder / "m", "--format", "npz", "-o", folder / "v").returncode == 0
+    assert np.load(folder / "v.source.npz")["vectors"].shape == (300, 12)
+    assert invarot("export", folder / "m", "--format", "vec", "-o", folder / "v").returncode == 0
+    assert (folder / "v.target.vec").read_text().startswith("300 12\n")
+    done = invarot("export", folder / "m", "--format", "xlsx")
+    assert done.returncode == 2
+    assert "expected one of vec, npz, dictionary" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("align", "no.vec", "b.vec", "-o", "m"), "no.vec"),
+        (("align", "{}/a.vec", "{}/b.npz", "-o", "{}/gold.txt"), "is a file"),
+        (("align", "{}/a.vec", "{}/b.npz", "-o", "{}/x", "--preset", "bets"), "did you mean 'best'"),
+        (("align", "{}/a.vec", "{}/b.npz", "-o", "{}/x", "--device", "tpu"), "device"),
+        (("align", "{}/a.vec", "{}/b.npz", "-o", "{}/x", "--p", "0.5"), "p: expected"),
+        (("evaluate", "{}", "--dictionary", "{}/gold.txt"), "translation.json"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(folder, words, complaint):
+    done = invarot(*(word.format(folder) for word in words))
+    assert done.returncode == 2
+    assert complaint in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_quiet_is_quiet(folder):
+    done = invarot("align", folder / "a.vec", folder / "b.npz", "-o", folder / "q", "--quiet", "--max-words", 200)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_clouds_without_correspondence_do_not_pass_for_aligned(tmp_path):
+    rng = np.random.default_rng(0)
+    for name in "ab":
+        words = [f"{name}{chr(97 + i % 26)}{chr(97 + i // 26)}" for i in range(200)]
+        write_vectors(tmp_path / f"{name}.npz", words, rng.standard_normal((200, 20)).astype(np.float32))
+    done = invarot("align", tmp_path / "a.npz", tmp_path / "b.npz", "-o", tmp_path / "m", "--json", "--preset", "fast")
+    word = json.loads(done.stdout)["verdict"]["word"]
+    assert word != "aligned"
+    assert done.returncode == {"failed": 3, "doubtful": 0}[word]
+
+
+def test_interrupted_leaves_nothing_half_written(folder):
+    command = [sys.executable, "-m", "invarot", "align", "a.vec", "b.npz", "-o", "killed", "--preset", "paper"]
+    process = subprocess.Popen(command, cwd=folder, env=ENV, stderr=subprocess.PIPE, text=True)
+    time.sleep(1.2)
+    process.send_signal(signal.SIGINT)
+    _, message = process.communicate(timeout=60)
+    if process.returncode == 0:
+        pytest.skip("the solve was faster than the interrupt")
+    assert not [name for name in os.listdir(folder) if "killed" in name], message
+
+
+def test_help_reads_well():
+    text = invarot("--help").stdout
+    for command in ("align", "translate", "evaluate", "export", "demo"):
+        assert command in text
+    assert "--preset" in invarot("align", "--help").stdout
