@@ -125,7 +125,7 @@ def refine(
     power: float = 1.0,
     dewhiten: float = 0.5,
     ridge: float = 2.0,
-    min_pairs: float = 2.0,
+    min_pairs: float = 0.5,
     block: int | None = None,
     progress: Callable[[Round], None] | None = None,
 ) -> Refined:
