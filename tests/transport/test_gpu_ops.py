@@ -199,10 +199,14 @@ def test_a_batch_on_the_device_is_its_problems_one_by_one() -> None:
 @cuda
 def test_prepared_half_iterations_never_wait_for_the_device() -> None:
     z, y, v = (a.cuda().float() for a in problem(1500, 2500, 300))
+    ops.apply(z, y, torch.zeros(1500, device="cuda"), v, y, 10.0, precision="fp16")  # compiles what is captured below
     prepared = ops.prepare(z), ops.prepare(y)
     guess = ops.lse(*prepared, v, 10.0)
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):  # capturing fails on a wait
         out = ops.lse(*prepared, v, 10.0, guess=guess)
+        moved = ops.apply(*prepared, -guess - math.log(1500), v, prepared[1], 10.0)
     graph.replay()
     torch.testing.assert_close(out, guess, atol=1e-4, rtol=0)
+    plan = torch.exp(10.0 * (z @ y.mT) - guess[:, None] - math.log(1500) + v)
+    assert torch.linalg.norm(moved - plan @ y) < 0.01 * torch.linalg.norm(plan @ y)

@@ -99,8 +99,9 @@ def row_sums(
 
 
 @gluon.jit
-def _load_plan(z_desc, z_rest, y_desc, y_rest, z0, z1, y0, y1, filled, freed, z_filled, row, tiles, D1: gl.constexpr):
+def _load_plan(z_desc, z_rest, y_desc, y_rest, z0, z1, y0, y1, filled, freed, z_filled, at, tiles, D1: gl.constexpr):
     """The fetching warp of :func:`plan_times`; matrices wider than a power of two come in two pieces."""
+    row, column = at
     D0: gl.constexpr = y_desc.block_type.shape[1]
     BN: gl.constexpr = y_desc.block_type.shape[0]
     STAGES: gl.constexpr = y0.type.shape[0]
@@ -117,9 +118,9 @@ def _load_plan(z_desc, z_rest, y_desc, y_rest, z0, z1, y0, y1, filled, freed, z_
         bar = filled.index(stage)
         mbarrier.wait(freed.index(stage), (i // STAGES & 1) ^ 1)
         mbarrier.expect(bar, y_desc.block_type.nbytes + REST)
-        tma.async_copy_global_to_shared(y_desc, [i * BN, 0], bar, y0.index(stage))
+        tma.async_copy_global_to_shared(y_desc, [column + i * BN, 0], bar, y0.index(stage))
         if D1 > 0:
-            tma.async_copy_global_to_shared(y_rest, [i * BN, D0], bar, y1.index(stage))
+            tma.async_copy_global_to_shared(y_rest, [column + i * BN, D0], bar, y1.index(stage))
 
 
 @gluon.jit
@@ -128,13 +129,13 @@ def _consume_plan(
 ):  # fmt: skip
     """One of two warp groups, 64 rows each: while one exponentiates, the other keeps the matrix units busy."""
     z0, z1, y0, y1, filled, freed, z_filled = tiles_of
-    u, v, lift, low, out, undo_at, row, n, k, factor, tiles = others
+    u, v, lift, totals, out, undo_at, row, column, n, k, factor, tiles = others
     STAGES: gl.constexpr = y0.type.shape[0]
     scores: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, BN, 16])
     wide: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, D0, 16])
     operand: gl.constexpr = gl.DotOperandLayout(0, wide, 2)
     rows = gl.arange(0, HALF_ROWS, layout=gl.SliceLayout(1, scores)) + row + HALF * HALF_ROWS
-    columns = gl.arange(0, BN, layout=gl.SliceLayout(0, scores))
+    columns = gl.arange(0, BN, layout=gl.SliceLayout(0, scores)) + column
     up = gl.load(u + rows, mask=rows < n, other=0.0) * LOG2E
     back = -gl.load(lift + rows, mask=rows < n, other=0.0)
     add = up - back
@@ -164,8 +165,7 @@ def _consume_plan(
         o0 = warpgroup_mma_wait(0, deps=[o0])
         mbarrier.arrive(freed.index(stage), count=1)
     back = gl.exp2(back) * gl.load(undo_at)
-    fine = ((total > 1.0) & (total < 60000.0)) | (up == float("-inf"))
-    gl.store(low + rows, gl.where(fine, 0, 1), mask=rows < n)
+    gl.store(totals + rows, total, mask=rows < n)
     o0 *= gl.convert_layout(back, gl.SliceLayout(1, wide))[:, None]
     at = gl.convert_layout(rows, gl.SliceLayout(1, wide))[:, None]
     k0 = gl.arange(0, D0, layout=gl.SliceLayout(0, wide))[None, :]
@@ -179,10 +179,13 @@ def _consume_plan(
 
 @gluon.jit
 def plan_times(
-    z_desc, z_rest, y_desc, y_rest, u, v, lift, low, out, z_undo, y_undo, scale, n, k, tiles,
+    z_desc, z_rest, y_desc, y_rest, u, v, lift, totals, out, z_undo, y_undo, scale, n, k, tiles,
     D1: gl.constexpr, STAGES: gl.constexpr,
 ):  # fmt: skip
-    """As :func:`kernels.plan_times` with t = y: a tile of ``y`` is fetched once for both products (``v`` as above)."""
+    """As :func:`kernels.plan_times` with t = y, of which each tile is fetched once.
+
+    totals[p] and out[p] are over the p-th run of ``tiles`` column tiles; ``v`` as above.
+    """
     HALF_ROWS: gl.constexpr = z_desc.block_type.shape[0]
     BN: gl.constexpr = y_desc.block_type.shape[0]
     D0: gl.constexpr = y_desc.block_type.shape[1]
@@ -198,16 +201,21 @@ def plan_times(
         mbarrier.init(freed.index(stage), count=2)
     mbarrier.init(z_filled, count=1)
     row = gl.program_id(0) * 2 * HALF_ROWS
+    part = gl.program_id(1)
+    column = part * tiles * BN
+    totals += part.to(gl.int64) * n
+    out += part.to(gl.int64) * n * k
+    at = (row, column)
     factor = gl.load(z_undo) * gl.load(y_undo) * scale * LOG2E
     UPPER: gl.constexpr = 0
     LOWER: gl.constexpr = 1
     tiles_of = (z0, z1, y0, y1, filled, freed, z_filled)
-    others = (u, v, lift, low, out, y_undo, row, n, k, factor, tiles)
+    others = (u, v, lift, totals, out, y_undo, row, column, n, k, factor, tiles)
     gl.warp_specialize(
         [
             (_consume_plan, (tiles_of, others, UPPER, D1, HALF_ROWS, BN, D0)),
             (_consume_plan, (tiles_of, others, LOWER, D1, HALF_ROWS, BN, D0)),
-            (_load_plan, (z_desc, z_rest, y_desc, y_rest, z0, z1, y0, y1, filled, freed, z_filled, row, tiles, D1)),
+            (_load_plan, (z_desc, z_rest, y_desc, y_rest, z0, z1, y0, y1, filled, freed, z_filled, at, tiles, D1)),
         ],
         [4, 1],
         [240, 24],

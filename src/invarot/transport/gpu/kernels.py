@@ -134,15 +134,15 @@ def row_best(
 
 @triton.jit
 def plan_times(
-    z, y, t, u, v, lift, low, out, z_undo, y_undo, t_undo, scale, n, m, k, width, t_width,
+    z, y, t, u, v, lift, totals, out, z_undo, y_undo, t_undo, scale, n, m, k, parts, width, t_width,
     z_step, y_step, t_step, u_step, v_step, REDO: tl.constexpr, KC: tl.constexpr, BK: tl.constexpr,
     TERMS: tl.constexpr, K0: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr,
 ):  # fmt: skip
     """out_i = Σ_j exp(scale·⟨z_i, y_j⟩ + u_i + v_j) t_j for K0 columns of ``t``, the plan's tiles in registers only.
 
-    Entries are multiplied by 2^lift_i before they are rounded to t's type, so that half precision keeps them. A row
-    that over- or underflows all the same is marked in ``low``; with REDO the blocks with such rows, and no others,
-    are computed after a walk for their rows' maxima.
+    Entries are multiplied by 2^lift_i before they are rounded to t's type, so that half precision keeps them; the rows'
+    sums of these are left in ``totals``. With REDO, blocks with a row whose sum (over ``parts``) says that it over- or
+    underflowed all the same, and no others, are computed after a walk for their rows' maxima.
     """
     s = tl.program_id(2).to(tl.int64)
     z += s * z_step
@@ -157,7 +157,11 @@ def plan_times(
     add = up - back
     run = BM
     if REDO:
-        run = tl.sum(tl.load(low + s * n + inside), axis=0)
+        total = tl.zeros([BM], tl.float32)
+        for part in range(parts):
+            total += tl.load(totals + (s * parts + part) * n + inside)
+        fine = ((total > 1.0) & (total < 60000.0)) | (up == float("-inf"))
+        run = tl.sum(tl.where(fine, 0, 1), axis=0)
     if run > 0:
         factor = tl.load(z_undo) * tl.load(y_undo) * scale * LOG2E
         if REDO:
@@ -188,8 +192,7 @@ def plan_times(
         at = out + (s * n + rows[:, None]) * k + slab + at_k[None, :]
         tl.store(at, result, mask=(rows[:, None] < n) & (slab + at_k[None, :] < k))
         if not REDO:
-            fine = ((total > 1.0) & (total < 60000.0)) | (up == float("-inf"))
-            tl.store(low + s * n + rows, tl.where(fine, 0, 1), mask=rows < n)
+            tl.store(totals + s * n + rows, total, mask=rows < n)
 
 
 @triton.jit

@@ -38,10 +38,14 @@ def _hopper_fits(z: Operand, y: Operand, s: int, *, least: int, most: int) -> bo
     return enough and least <= z.width <= most and _device(z.data.device.index)[0]
 
 
-def _describe(x: Array, box: list[int]) -> Array:
-    kind = gl.float16 if x.dtype == torch.float16 else gl.bfloat16
-    layout = gl.NVMMASharedLayout.get_default_for(box, kind)
-    return TensorDescriptor(x, list(x.shape), list(x.stride()), box, layout)
+@functools.cache
+def _layout(box: tuple[int, int], half: bool) -> Array:
+    return gl.NVMMASharedLayout.get_default_for(list(box), gl.float16 if half else gl.bfloat16)
+
+
+def _describe(x: Array, box: tuple[int, int]) -> Array:
+    """What the copy engine must know of ``x`` to fetch boxes of it."""
+    return TensorDescriptor(x, list(x.shape), list(x.stride()), list(box), _layout(box, x.dtype == torch.float16))
 
 
 def _size(*arrays: Array) -> int:
@@ -110,7 +114,7 @@ def _sums(z: Operand, y: Operand, v: Array, scale: float, s: int, guess: Array) 
         stages = min(2 * kc + 2, _SHARED // (128 * bn) - kc)  # fewer than kc would wait for itself
         sums = torch.empty((1, parts, n), dtype=torch.float32, device=guess.device)
         hopper.row_sums[(triton.cdiv(n, 128), parts)](
-            _describe(z.data[0], [64, 64]), _describe(y.data[0], [bn, 64]), _padded(v, parts * run * bn), guess, sums,
+            _describe(z.data[0], (64, 64)), _describe(y.data[0], (bn, 64)), _padded(v, parts * run * bn), guess, sums,
             z.undo, y.undo, scale, n, run, kc, stages, num_warps=4, maxnreg=168,
         )  # fmt: skip
         return sums
@@ -155,44 +159,52 @@ def apply(z: Operand, y: Operand, u: Array, v: Array, t: Operand, scale: float, 
     """As :func:`ops.apply`; rows that ``lift`` does not fit are computed again, on the device's own decision."""
     s, n, m, k = _size(z.data, y.data, t.data, u, v), z.rows, y.rows, t.dim
     lift = lift.expand(s, n).contiguous()
-    out = torch.empty((s, n, k), dtype=torch.float32, device=v.device)
-    low = torch.empty((s, n), dtype=torch.int32, device=v.device)
     tile = _tiles(z, n, s) | {"BN": 64, "num_stages": 2, "num_warps": 4}
     u, v = u.contiguous(), v.contiguous()
 
-    def stream(redo: bool) -> None:
+    def stream(out: Array, totals: Array, redo: bool) -> None:
         slab = min(t.width, 64)
         kernels.plan_times[(triton.cdiv(n, tile["BM"]), triton.cdiv(k, slab), s)](
-            z.data, y.data, t.data, u, v, lift, low, out, z.undo, y.undo, t.undo, scale, n, m, k, z.data.shape[2],
-            t.data.shape[2], _step(z.data), _step(y.data), _step(t.data), _step(u), _step(v),
+            z.data, y.data, t.data, u, v, lift, totals, out, z.undo, y.undo, t.undo, scale, n, m, k, totals.shape[1],
+            z.data.shape[2], t.data.shape[2], _step(z.data), _step(y.data), _step(t.data), _step(u), _step(v),
             REDO=redo, K0=slab, **tile,
         )  # fmt: skip
 
     if same and _hopper_fits(z, y, s, least=64, most=320):
-        _fused(z, y, u, v, lift, low, out, scale)
-    elif t.width <= 64 or s > 1:
-        stream(redo=False)
+        out, totals = _fused(z, y, u, v, lift, scale)
     else:
-        _written(z, y, u, v, t, lift, low, out, scale)
-    stream(redo=True)
+        out = torch.empty((s, n, k), dtype=torch.float32, device=v.device)
+        totals = torch.empty((s, 1, n), dtype=torch.float32, device=v.device)
+        if t.width <= 64 or s > 1:
+            stream(out, totals, redo=False)
+        else:
+            _written(z, y, u, v, t, lift, totals, out, scale)
+    stream(out, totals, redo=True)
     return out
 
 
-def _fused(z: Operand, y: Operand, u: Array, v: Array, lift: Array, low: Array, out: Array, scale: float) -> None:
+def _fused(z: Operand, y: Operand, u: Array, v: Array, lift: Array, scale: float) -> tuple[Array, Array]:
+    """The plan times y, and its rows' lifted sums in parts."""
+    n, k = z.rows, y.dim
     wide = 1 << (z.width.bit_length() - 1)
     rest = z.width - wide
     bn = 64 if z.width > 128 else 128
     tiles = triton.cdiv(y.rows, bn)
+    parts = min(8, _parts(triton.cdiv(n, 128), tiles, _device(z.data.device.index)[1]))
+    run = triton.cdiv(tiles, parts)
     stages = min(4, (_SHARED - 128 * z.width * 2) // (bn * z.width * 2))
-    hopper.plan_times[(triton.cdiv(z.rows, 128),)](
-        _describe(z.data[0], [64, wide]), _describe(z.data[0], [64, rest or wide]), _describe(y.data[0], [bn, wide]),
-        _describe(y.data[0], [bn, rest or wide]), u, _padded(v, tiles * bn), lift, low, out, z.undo,
-        y.undo, scale, z.rows, out.shape[2], tiles, rest, stages, num_warps=4, maxnreg=168,
+    out = torch.empty((parts, n, k), dtype=torch.float32, device=v.device)
+    totals = torch.empty((1, parts, n), dtype=torch.float32, device=v.device)
+    hopper.plan_times[(triton.cdiv(n, 128), parts)](
+        _describe(z.data[0], (64, wide)), _describe(z.data[0], (64, rest or wide)), _describe(y.data[0], (bn, wide)),
+        _describe(y.data[0], (bn, rest or wide)), u, _padded(v, parts * run * bn), lift, totals, out, z.undo, y.undo,
+        scale, n, k, run, rest, stages, num_warps=4, maxnreg=168,
     )  # fmt: skip
+    return (out if parts == 1 else out.sum(dim=0, keepdim=True)), totals
 
 
 def _written(
-    z: Operand, y: Operand, u: Array, v: Array, t: Operand, lift: Array, low: Array, out: Array, scale: float
+    z: Operand, y: Operand, u: Array, v: Array, t: Operand, lift: Array, totals: Array, out: Array, scale: float
 ) -> None:
     """Wide ``t``: some rows of the plan at a time are written out, for the library's product with t and with ones."""
     n, m, k = z.rows, y.rows, t.dim
@@ -206,19 +218,18 @@ def _written(
     rest = torch.empty_like(high) if z.terms == 3 else high
     for first in range(0, n, step):
         count = min(step, n - first)
+        rows = slice(first, first + count)
         kernels.plan_block[(triton.cdiv(count, 128) * triton.cdiv(m, 256),)](
             z.data[0, first:], y.data, u[0, first:], v, lift[0, first:], high, rest, z.undo, y.undo, scale,
             count, m, z.data.shape[2], pitch, GROUP=8, KC=kc, BK=bk, TERMS=z.terms, BM=128, BN=256,
             num_warps=8, num_stages=3,
         )  # fmt: skip
         product = _mm(high[:count, :m], columns)
-        total = product[:, -16]
+        totals[0, 0, rows] = product[:, -16]
         if z.terms == 3:
             small = _mm(rest[:count, :m], columns[:, : t.width])
             product = product[:, :k] + product[:, t.width : t.width + k] + small[:, :k]
-        rows = slice(first, first + count)
         torch.mul(product[:, :k], (torch.exp2(-lift[0, rows]) * t.undo)[:, None], out=out[0, rows])
-        low[0, rows] = ~(((total > 1.0) & (total < 60000.0)) | (u[0, rows] == -math.inf))
 
 
 def _mm(a: Array, b: Array) -> Array:

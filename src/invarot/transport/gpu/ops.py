@@ -101,10 +101,12 @@ def apply(
     if not _streams(zo):
         out = blocks.apply(zo.data, yo.data, u, v, to.data, scale).to(torch.float32)
     else:
-        if mass is None:
-            mass = 1.0 / zo.rows
-        weights = torch.as_tensor(mass, dtype=torch.float32, device=zo.data.device).clamp(min=1e-35)
-        lift = 10.0 - torch.log2(weights)
+        mass = 1.0 / zo.rows if mass is None else mass
+        if isinstance(mass, float):  # a tensor made from a number would have to be copied to the device
+            level = 10.0 - math.log2(max(mass, 1e-35))
+            lift = torch.full((1, zo.rows), level, dtype=torch.float32, device=zo.data.device)
+        else:
+            lift = 10.0 - torch.log2(_vector("mass", mass, zo, zo.rows).clamp(min=1e-35))
         if to.precision == "tf32":
             to = prepare(to.data[..., : to.dim], precision="fp16")
         out = launch.apply(zo, yo, u, v, to, scale, lift, same=same and to is yo)
