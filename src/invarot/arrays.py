@@ -80,6 +80,15 @@ def place(values: np.ndarray[Any, Any], where: str) -> Array:
     return torch.from_numpy(values).to(where)
 
 
+def import_torch(what: str) -> Any:
+    """The torch module, for the one baseline that trains a network; ``what`` is named where torch is missing."""
+    try:
+        import torch
+    except ImportError as error:
+        raise MissingExtra(what, "torch") from error
+    return torch
+
+
 def svd(m: Array) -> tuple[Array, Array, Array]:
     """Thin SVD of the last two axes: ``m = u @ diag(s) @ vt``."""
     xp = namespace(m)

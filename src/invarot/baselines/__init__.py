@@ -1,0 +1,18 @@
+"""The systems of the paper's tables, each behind the result type of the solver."""
+
+from .adversarial import adversarial
+from .earth_mover import earth_mover
+from .emd import emd
+from .entropic import entropic
+from .gromov_wasserstein import gromov_wasserstein
+from .invariant import l2_invarot, linf_invarot, lp_invarot
+from .oracle import oracle
+from .procrustes import procrustes
+from .self_learning import learn_maps, self_learning
+from .softassign import softassign
+from .wasserstein_procrustes import wasserstein_procrustes
+
+__all__ = [
+    "adversarial", "earth_mover", "emd", "entropic", "gromov_wasserstein", "l2_invarot", "learn_maps", "linf_invarot",
+    "lp_invarot", "oracle", "procrustes", "self_learning", "softassign", "wasserstein_procrustes",
+]  # fmt: skip

@@ -1,0 +1,113 @@
+"""From a map, and a plan where there is one, to the result type of the solver."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+
+from ..alignment.history import History, Step
+from ..alignment.problem import pose
+from ..alignment.result import Alignment, StartRecord, Status
+from ..alignment.settings import Settings
+from ..alignment.verdict import judge, nearest
+from ..arrays import Array, as_like, device, namespace, to_numpy, transpose
+from ..checks import check_points, check_same_library, check_weights, common_dtype
+from ..errors import InputError
+from ..transport.plan import EntropicPlan, SparsePlan
+
+
+def check_pair(x: Any, y: Any, a: Any = None, b: Any = None) -> tuple[Array, Array, Array, Array]:
+    """Both clouds and their weights, checked as :func:`invarot.align` checks them."""
+    x, y = check_points(x, "x"), check_points(y, "y")
+    check_same_library(x, y)
+    x, y = common_dtype(x, y)
+    return x, y, check_weights(a, "a", x), check_weights(b, "b", y)
+
+
+def check_registered(x: Any, y: Any, a: Any = None, b: Any = None) -> tuple[Array, Array, Array, Array]:
+    """As :func:`check_pair`, and as many columns in x as in y: a distance between other spaces is not defined."""
+    x, y, a, b = check_pair(x, y, a, b)
+    if x.shape[1] != y.shape[1]:
+        raise InputError(f"x and y: expected as many columns, for distances between them as they lie, got {x.shape[1]} and "
+                         f"{y.shape[1]}; map one of them first")  # fmt: skip
+    return x, y, a, b
+
+
+def nearest_plan(x: Array, y: Array, w: Array, a: Array, *, offset: Array | None = None) -> SparsePlan:
+    """Each source point's whole weight on its nearest target: right in its rows; ``error`` says how wrong in its columns."""
+    xp = namespace(x)
+    z = x @ w if offset is None else x @ w + offset
+    rows = xp.arange(x.shape[0], device=device(x))
+    plan = SparsePlan(z, y, rows, nearest(z, y), a)
+    error = float(np.abs(to_numpy(plan.marginals()[1]) - 1 / y.shape[0]).sum())
+    return replace(plan, error=error)
+
+
+def as_alignment(
+    x: Array,
+    y: Array,
+    a: Array,
+    b: Array,
+    w: Array,
+    *,
+    name: str,
+    plan: EntropicPlan | SparsePlan | None = None,
+    offset: Array | None = None,
+    history: History | None = None,
+    settled: bool = True,
+    p: float = float("inf"),
+    options: dict[str, Any] | None = None,
+) -> Alignment:
+    """The :class:`~invarot.Alignment` of a baseline.
+
+    The objective is the score ⟨xᵀΓy, W⟩ of its plan (nearest neighbours where it has none), and the verdict is the
+    solver's own, asked of this map and plan. ``options`` are kept in ``settings`` beside the baseline's name.
+    """
+    xp = namespace(x)
+    w = as_like(w, x)
+    found = plan or nearest_plan(x, y, w, a, offset=offset)
+    settings = Settings(p=p)
+    problem = pose(x, y, a, b, settings)
+    score = float(xp.sum(transpose(x) @ found.apply(y) * w))
+    if history is None or not len(history):
+        history = History([record(0, objective=score, mode=name, epsilon=found.epsilon, error=found.error)])
+    verdict = judge(problem, settings, w, found, agreement=1.0, rivals=0, rng=np.random.default_rng(0))
+    return Alignment(
+        map=w,
+        offset=xp.zeros_like(y[0]) if offset is None else offset,
+        plan=found,
+        objective=score,
+        history=history,
+        status=Status.SETTLED if settled else Status.NOT_SETTLED,
+        starts=(StartRecord(name, score, True),),
+        verdict=verdict,
+        settings={**asdict(settings), "baseline": name, **(options or {})},
+    )
+
+
+def record(
+    step: int,
+    *,
+    objective: float,
+    mode: str,
+    epsilon: float = 0.0,
+    map_change: float = float("nan"),
+    error: float = 0.0,
+    inner: int = 1,
+    energy: float = float("nan"),
+) -> Step:
+    """A step of a history; what a method does not have is NaN."""
+    return Step(step, epsilon, objective, energy, map_change, float("nan"), error, inner, float("nan"), mode, mode)
+
+
+def change(new: Array, old: Array) -> float:
+    """‖new − old‖_F / ‖new‖_F."""
+    xp = namespace(new)
+    return float(xp.sqrt(xp.sum((new - old) ** 2)) / (xp.sqrt(xp.sum(new**2)) + 1e-30))
+
+
+def rectangular_identity(x: Array, y: Array) -> Array:
+    """(dx, dy): the identity, cut or padded with zeros."""
+    return as_like(np.eye(x.shape[1], y.shape[1]), x)
