@@ -102,7 +102,7 @@ def apply(
         out = blocks.apply(zo.data, yo.data, u, v, to.data, scale).to(torch.float32)
     else:
         mass = 1.0 / zo.rows if mass is None else mass
-        if isinstance(mass, float):  # a tensor made from a number would have to be copied to the device
+        if isinstance(mass, (int, float)):  # a tensor made from a number would have to be copied to the device
             level = 10.0 - math.log2(max(mass, 1e-35))
             lift = torch.full((1, zo.rows), level, dtype=torch.float32, device=zo.data.device)
         else:
