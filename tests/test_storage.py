@@ -7,9 +7,10 @@ import math
 import shutil
 from dataclasses import fields
 
-import invarot
 import numpy as np
 import pytest
+
+import invarot
 from invarot import folders, storage
 from invarot.alignment.result import Alignment
 from invarot.errors import InputError

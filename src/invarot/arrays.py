@@ -1,4 +1,4 @@
-"""Arrays of any library: the namespace, and the few operations it does not have. Nothing else knows that torch exists."""
+"""Arrays of any library: the namespace, and the few operations it lacks. Nothing else knows that torch exists."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def as_like(values: Any, like: Array, dtype: Any = None) -> Array:
 
 
 def place(values: np.ndarray[Any, Any], where: str) -> Array:
-    """``values`` as NumPy for ``"cpu"``, as a torch tensor for ``"cuda"`` (or ``"cuda:1"``); ``"auto"`` takes CUDA if any."""
+    """``values`` as NumPy for ``"cpu"``, a torch tensor for ``"cuda"`` (or ``"cuda:1"``); ``"auto"``: CUDA if any."""
     if where == "cpu":
         return values
     try:
@@ -74,8 +74,8 @@ def place(values: np.ndarray[Any, Any], where: str) -> Array:
         raise InputError(f'device: expected "auto", "cpu", "cuda" or "cuda:N", got {where!r}')
     if not torch.cuda.is_available():
         raise InputError(
-            f'device: {where!r} was asked for and torch sees no CUDA device; use device="cpu", or install a CUDA build of torch '
-            "on a machine with an NVIDIA card"
+            f'device: {where!r} was asked for and torch sees no CUDA device; use device="cpu", or install a CUDA build '
+            "of torch on a machine with an NVIDIA card"
         )
     return torch.from_numpy(values).to(where)
 

@@ -30,17 +30,22 @@ def check_points(value: Any, name: str, *, least: int = 2) -> Array:
         half = str(points.dtype).endswith("float16")
         points = xp.astype(points, xp.float32 if half else xp.float64)
     if points.ndim != 2:
-        raise InputError(f"{name}: expected a 2-D array, one point a row, got {points.ndim}-D; use {name}.reshape(-1, 1) "
-                         "for points of one feature")
+        raise InputError(
+            f"{name}: expected a 2-D array, one point a row, got {points.ndim}-D; use {name}.reshape(-1, 1) "
+            "for points of one feature"
+        )
     n, d = points.shape
     if n < least or d < 1:
         raise InputError(
-            f"{name}: expected at least {least} point{'s' * (least > 1)} (rows) of at least 1 feature, got shape {(n, d)}"
+            f"{name}: expected at least {least} point{'s' * (least > 1)} (rows) of at least 1 feature, "
+            f"got shape {(n, d)}"
         )
     if not bool(xp.all(xp.isfinite(points))):
         bad = np.argwhere(~np.isfinite(to_numpy(points)))
-        raise InputError(f"{name}: expected finite numbers, got NaN or inf in {len(bad)} places, the first at "
-                         f"row {bad[0][0]}, column {bad[0][1]}; drop or impute them")
+        raise InputError(
+            f"{name}: expected finite numbers, got NaN or inf in {len(bad)} places, the first at "
+            f"row {bad[0][0]}, column {bad[0][1]}; drop or impute them"
+        )
     return points
 
 
@@ -53,18 +58,22 @@ def _from_python(value: Any, name: str) -> Array:
             warnings.simplefilter("error")
             array = np.asarray(value)
     except (ValueError, TypeError, Warning) as error:
-        raise InputError(f"{name}: expected rows of equal length, got a ragged {type(value).__name__} ({error})") from error
+        raise InputError(
+            f"{name}: expected rows of equal length, got a ragged {type(value).__name__} ({error})"
+        ) from error
     if array.dtype.kind not in "fiub":
         raise InputError(
-            f"{name}: expected real numbers, got {type(value).__name__} of dtype {array.dtype}; keep the numeric columns, "
-            f"for a DataFrame {name}.select_dtypes('number')"
+            f"{name}: expected real numbers, got {type(value).__name__} of dtype {array.dtype}; keep the numeric "
+            f"columns, for a DataFrame {name}.select_dtypes('number')"
         )
     return array.astype(np.float64) if array.dtype.kind in "ub" else array
 
 
 def check_same_library(x: Array, y: Array) -> None:
     if library(x) != library(y):
-        raise InputError(f"x and y: expected one library and device, got {library(x)} and {library(y)}; move one of them")
+        raise InputError(
+            f"x and y: expected one library and device, got {library(x)} and {library(y)}; move one of them"
+        )
 
 
 def common_dtype(x: Array, y: Array) -> tuple[Array, Array]:
@@ -91,12 +100,14 @@ def check_weights(value: Any, name: str, points: Array) -> Array:
     if total == 0:
         raise InputError(f"{name}: expected some positive weight, got all zero; leave {name}=None for uniform weights")
     if abs(total - 1) > 1e-4:
-        raise InputError(f"{name}: expected weights that sum to 1, got a sum of {total:.6g}; pass {name} / {name}.sum()")
+        raise InputError(
+            f"{name}: expected weights that sum to 1, got a sum of {total:.6g}; pass {name} / {name}.sum()"
+        )
     return as_like(weights / total, points)
 
 
 def check_number(value: Any, name: str, *, low: float, high: float = math.inf, open_low: bool = False) -> float:
-    """A number in [low, high] (or (low, high] with ``open_low``); inf only where ``high`` is inf and low is not open."""
+    """A number in [low, high] ((low, high] with ``open_low``); inf only where ``high`` is inf and low is not open."""
     ok = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
     if not ok or math.isnan(value) or value < low or value > high or (open_low and value == low):
         bound = f"> {low:g}" if open_low else f"≥ {low:g}"
@@ -129,7 +140,9 @@ def check_known(options: Iterable[str], known: Iterable[str], where: str) -> Non
     names = list(known)
     for option in options:
         if option not in names:
-            raise InputError(f"{where}: there is no option {option!r}{nearest(option, names)}; known: {', '.join(names)}")
+            raise InputError(
+                f"{where}: there is no option {option!r}{nearest(option, names)}; known: {', '.join(names)}"
+            )
 
 
 def nearest(value: Any, known: list[str]) -> str:
@@ -151,8 +164,9 @@ def check_map(value: Any, name: str, dx: int, dy: int, like: Array) -> Array:
     if not is_array(value):
         value = _from_python(value, name)
     if tuple(value.shape[-2:]) != (dx, dy) or value.ndim not in (2, 3) or value.shape[0] == 0:
-        raise InputError(f"{name}: expected a map of shape ({dx}, {dy}) or a batch (s, {dx}, {dy}), got shape "
-                         f"{tuple(value.shape)}")
+        raise InputError(
+            f"{name}: expected a map of shape ({dx}, {dy}) or a batch (s, {dx}, {dy}), got shape {tuple(value.shape)}"
+        )
     found = as_like(value, like)
     if not bool(namespace(found).all(namespace(found).isfinite(found))):
         raise InputError(f"{name}: expected finite numbers, got NaN or inf")

@@ -57,8 +57,8 @@ def alternate(
 ) -> Run:
     """Algorithm 1 of the paper from ``maps`` (s, dx, dy), all starts together.
 
-    A start has settled when, at the last epsilon, its marginals are within tolerance and either its objective or its map
-    has stopped changing. ``warm`` is the coupler of an earlier stage to go on from.
+    A start has settled when, at the last epsilon, its marginals are within tolerance and either its objective or its
+    map has stopped changing. ``warm`` is the coupler of an earlier stage to go on from.
     """
     schedule = settings.schedule
     unit = 1.0 if schedule.absolute else problem.cost_scale
@@ -75,7 +75,9 @@ def alternate(
         plan = coupler.couple(w, epsilon * unit, tol=tol)  # lines 8-14: C, Sinkhorn, Γ
         step, moment = best_maps(problem, plan.images, w, settings)  # lines 15-18: SVD, spectrum, P
         record = _measure(problem, settings, plan, images, moment, w, step.map)
-        records.append({"step": len(records), "epsilon": 0.0 if exact else epsilon, "gap": to_numpy(step.gap), **record})
+        records.append(
+            {"step": len(records), "epsilon": 0.0 if exact else epsilon, "gap": to_numpy(step.gap), **record}
+        )
         w, images = step.map, plan.images
         values = _signed(records[-1]["objective"], settings)
         if on_step is not None:
@@ -95,7 +97,13 @@ def _signed(objective: Floats, settings: Settings) -> Floats:
 
 
 def _measure(
-    problem: Problem, settings: Settings, plan: PlanStep, last_images: Array | None, moment: Array, old: Array, new: Array
+    problem: Problem,
+    settings: Settings,
+    plan: PlanStep,
+    last_images: Array | None,
+    moment: Array,
+    old: Array,
+    new: Array,
 ) -> dict[str, Any]:
     """One record of the history, an entry a start."""
     xp = namespace(new)

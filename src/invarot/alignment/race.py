@@ -221,9 +221,10 @@ def _conclude(
     for one in finishes:
         if _alike(problem, winner.map, one.map):
             same += 1
-        elif winner.value - one.value <= _slack(problem, winner.value):
-            if not any(_alike(problem, one.map, other) for other in rivals):
-                rivals.append(one.map)
+        elif winner.value - one.value <= _slack(problem, winner.value) and not any(
+            _alike(problem, one.map, other) for other in rivals
+        ):
+            rivals.append(one.map)
     winner = _sharpen(problem, settings, winner, on_step)
     verdict = judge(
         problem, settings, winner.map, winner.plan,

@@ -23,7 +23,8 @@ class Status(Enum):
     SETTLED = "The objective settled at the last epsilon and the marginals are within tolerance."
     NOT_SETTLED = "The objective was still changing when max_iter was reached: raise max_iter, or tol."
     MARGINALS = (
-        "The marginals are not within plan_tol at the last epsilon: raise max_iter or plan_max_iter, or the schedule's floor."
+        "The marginals are not within plan_tol at the last epsilon: "
+        "raise max_iter or plan_max_iter, or the schedule's floor."
     )
 
     def warn(self) -> None:
@@ -53,8 +54,8 @@ class Alignment:
     plan : EntropicPlan or SparsePlan
         The coupling, as an operator: ``apply``, ``marginals``, ``cost``, ``matches``, ``dense``.
     objective : float
-        The value of the objective that was solved: the score ⟨M, W⟩ (``"simplified"``, larger is better) or the transport
-        cost (``"transport"``, smaller is better), in the coordinates of the solve.
+        The value of the objective that was solved: the score ⟨M, W⟩ (``"simplified"``, larger is better) or the
+        transport cost (``"transport"``, smaller is better), in the coordinates of the solve.
     history, status, starts, verdict, settings
         The evidence.
     """

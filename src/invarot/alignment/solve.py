@@ -99,12 +99,13 @@ def align(
     schedule : Schedule, float or None
         How epsilon falls; a number is a fixed relative epsilon; None adapts to the data.
     start : str or array
-        "auto" (a raced portfolio), "random", "identity", "seeds", "axes", "signature", "relaxation", "clusters", or a map
-        (dx, dy) or a batch of maps (s, dx, dy).
+        "auto" (a raced portfolio), "random", "identity", "seeds", "axes", "signature", "relaxation", "clusters", or a
+        map (dx, dy) or a batch of maps (s, dx, dy).
     n_starts : int, optional
         How many random starts; all are solved together and the best objective is kept.
     seeds : (k, 2) integers, optional
-        Known pairs (row of x, row of y). They start the solve and stay in it as a linear term of weight ``seed_weight``.
+        Known pairs (row of x, row of y). They start the solve and stay in it as a linear term, of weight
+        ``seed_weight``.
     side, side_weight :
         Side information (fx, fy), one row a point, that should agree between matched points; used by signature starts.
     ordered : bool
@@ -114,7 +115,8 @@ def align(
     require : {"aligned"}, optional
         Raise NotAligned rather than return an alignment with another verdict.
     tol, max_iter : float, int
-        Stop when the objective changes by less than ``tol`` of the score scale at the last epsilon; outer steps at most.
+        Stop when the objective changes by less than ``tol`` of the score scale at the last epsilon; outer steps, at
+        most.
     plan_tol, plan_max_iter : float, int
         l_1 error allowed of the plan's marginals; Sinkhorn sweeps a step, at most.
     memory : str or int, optional
@@ -191,14 +193,20 @@ def check_settings(
     for name in ("max_iter", "plan_max_iter"):
         check_count(values[name], name)
     if values["proper"] and (not math.isinf(p) or dx != dy):
-        raise InputError(f"proper: expected p=inf and as many columns in x as in y, got p={p:g}, {dx} and {dy} columns; "
-                         "leave proper=False")
+        raise InputError(
+            f"proper: expected p=inf and as many columns in x as in y, got p={p:g}, {dx} and {dy} columns; "
+            "leave proper=False"
+        )
     if values["scale"] and (not math.isinf(p) or values["objective"] == "transport"):
-        raise InputError("scale: expected p=inf and objective='simplified', where a scale on top is a closed form; "
-                         f"got p={p:g} and objective={values['objective']!r}; set radius instead")
+        raise InputError(
+            "scale: expected p=inf and objective='simplified', where a scale on top is a closed form; "
+            f"got p={p:g} and objective={values['objective']!r}; set radius instead"
+        )
     if values["scale"] and values["radius"] is not None:
-        raise InputError(f"radius: expected None with scale=True, which finds the size of the map itself; got "
-                         f"{values['radius']:g}; leave one of them out")
+        raise InputError(
+            f"radius: expected None with scale=True, which finds the size of the map itself; got "
+            f"{values['radius']:g}; leave one of them out"
+        )
     if values["plan"] == "exact" and schedule is not None:
         raise InputError("schedule: expected None with plan='exact', which has no epsilon; leave it out")
     return Settings(**{**values, "p": p}, schedule=_check_schedule(schedule), memory=parse_memory(memory))
@@ -217,7 +225,8 @@ def _check_schedule(schedule: Schedule | float | None) -> Schedule:
 def adapt(settings: Settings, problem: Problem) -> Settings:
     """The default schedule with its floor below the spacing of the points.
 
-    n points of variance v spread over d dimensions lie about v·n^(−2/d) apart, d being (tr C)²/tr C² of the covariance C.
+    n points of variance v spread over d dimensions lie about v·n^(−2/d) apart, d being (tr C)²/tr C² of the
+    covariance C.
     """
     xp = namespace(problem.x)
     mean = problem.a @ problem.x
@@ -284,10 +293,14 @@ def _search(
     if n_starts is not None:
         check_count(n_starts, "n_starts")
         if start not in ("random", "auto"):
-            raise InputError(f"n_starts: expected with start='random', got start={start!r}, which makes its own candidates")
+            raise InputError(
+                f"n_starts: expected with start='random', got start={start!r}, which makes its own candidates"
+            )
         start = "random"
     if side is not None and start not in ("auto", "signature"):
-        raise InputError(f"side: expected with start='auto' or 'signature', got start={start!r}, which has no use for it")
+        raise InputError(
+            f"side: expected with start='auto' or 'signature', got start={start!r}, which has no use for it"
+        )
     if start == "auto":
         options = {"side": side, "side_weight": side_weight, "pairs": seeds}
         coming = (

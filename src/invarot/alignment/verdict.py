@@ -98,7 +98,9 @@ def decide(evidence: Evidence) -> Verdict:
     ]
     if evidence.rivals:
         probability = min(probability, 1 / (1 + evidence.rivals))
-        reasons.insert(0, f"{evidence.rivals} other map{'s' * (evidence.rivals > 1)} as good: the clouds look symmetric")
+        reasons.insert(
+            0, f"{evidence.rivals} other map{'s' * (evidence.rivals > 1)} as good: the clouds look symmetric"
+        )
     word = "aligned" if probability >= ALIGNED else "failed" if probability < FAILED else "doubtful"
     if evidence.rivals and word == "failed":
         word = "doubtful"

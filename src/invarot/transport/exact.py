@@ -28,6 +28,4 @@ def exact_plan(z: Array, y: Array, a: Array, b: Array) -> SparsePlan:
         rows, columns = np.nonzero(dense)
         mass = dense[rows, columns]
     integer = namespace(z).int64
-    return SparsePlan(
-        z, y, as_like(rows, z, dtype=integer), as_like(columns, z, dtype=integer), as_like(mass, z)
-    )
+    return SparsePlan(z, y, as_like(rows, z, dtype=integer), as_like(columns, z, dtype=integer), as_like(mass, z))
