@@ -16,8 +16,8 @@ class Schedule:
 
     Values are relative to the cost scale, which is fixed once a run: the mean cost 2·rms(x)·rms(y) of points that are
     not matched (times radius over the identity's radius), so that one schedule fits any units. ``absolute=True``
-    takes them in units of the squared distance instead. ``adaptive=True`` falls faster, down to ``decay``⁸ a step, while the map
-    hardly moves.
+    takes them in units of the squared distance instead. ``adaptive=True`` falls faster, down to ``decay``⁸ a step,
+    while the map hardly moves.
 
     Examples
     --------
