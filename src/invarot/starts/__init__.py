@@ -7,6 +7,7 @@ from collections.abc import Callable
 from invarot.arrays import Array
 from invarot.starts.axes import axes
 from invarot.starts.clusters import clusters
+from invarot.starts.fused import fused
 from invarot.starts.given import given
 from invarot.starts.identity import identity
 from invarot.starts.random import random
@@ -21,8 +22,9 @@ STARTS: dict[str, Callable[..., Array]] = {
     "seeds": seeds,
     "axes": axes,
     "signature": signature,
+    "fused": fused,
     "relaxation": relaxation,
     "clusters": clusters,
 }
 
-__all__ = ["STARTS", "axes", "clusters", "given", "identity", "random", "relaxation", "seeds", "signature"]
+__all__ = ["STARTS", "axes", "clusters", "fused", "given", "identity", "random", "relaxation", "seeds", "signature"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import quadratic_assignment  # type: ignore[attr-defined]
+from scipy.optimize import quadratic_assignment
 
 from invarot.arrays import Array, as_like, namespace, to_numpy, transpose
 from invarot.errors import InputError
@@ -106,7 +106,7 @@ def match_centroids(
         if attempt:
             start = 0.5 * start + 0.5 * _random_stochastic(k, rng)
         options = {"maximize": True, "P0": start}
-        columns = quadratic_assignment(left, right, method="faq", options=options)["col_ind"]  # type: ignore[no-untyped-call]
+        columns = quadratic_assignment(left, right, method="faq", options=options)["col_ind"]
         fit = float(np.sum(left * right[np.ix_(columns, columns)]))
         if fit > value:
             best, value = columns, fit

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment  # type: ignore[attr-defined]
+from scipy.optimize import linear_sum_assignment
 
 from invarot.arrays import Array, as_like, namespace, to_numpy, transpose
 from invarot.errors import InputError

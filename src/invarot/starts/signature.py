@@ -68,18 +68,15 @@ def signature(
     """
     matchers = (match,) if isinstance(match, str) else tuple(match)
     _check(powers, distances, matchers, quantiles, epsilon, side_weight)
-    features = None if side is None else _side_features(side, x, y)
     maps = []
-    for size in _as_sizes(sizes):
+    for size in as_sizes(sizes):
         xs, a_s, rows = subsample(x, a, size, ordered=ordered)
         ys, b_s, columns = subsample(y, b, size, ordered=ordered)
         cost = profile_cost(
             xs, ys, a_s, b_s, powers=powers, distances=distances, quantiles=quantiles, standardise=standardise
         )
-        if features is not None:
-            xp = namespace(x)
-            fx, fy = xp.take(features[0], rows, axis=0), xp.take(features[1], columns, axis=0)
-            cost = cost + side_weight * scaled(squared_distances(fx, fy), a_s, b_s)
+        if side is not None:
+            cost = cost + side_weight * side_cost(side, x, y, rows, columns, a_s, b_s)
         for matcher in matchers:
             maps.append(polar(_moment(matcher, cost, xs, ys, a_s, b_s, epsilon)))
     return namespace(x).stack(maps)
@@ -109,11 +106,19 @@ def _moment(matcher: str, cost: Array, x: Array, y: Array, a: Array, b: Array, e
     return transpose(x) @ (soft_match(cost, a, b, epsilon=epsilon) @ y)
 
 
-def _as_sizes(sizes: int | Sequence[int | None] | None) -> tuple[int | None, ...]:
+def as_sizes(sizes: int | Sequence[int | None] | None) -> tuple[int | None, ...]:
+    """One size or several, checked."""
     found = (sizes,) if sizes is None or isinstance(sizes, int) else tuple(sizes)
     if not found or any(size is not None and size < 1 for size in found):
         raise InputError(f"sizes must be positive, or None for all points, got {sizes}: give at least one size")
     return found
+
+
+def side_cost(side: tuple[Any, Any], x: Array, y: Array, rows: Array, columns: Array, a: Array, b: Array) -> Array:
+    """Squared distances between the side information of chosen rows of ``x`` and of ``y``, of mean one."""
+    xp = namespace(x)
+    fx, fy = _side_features(side, x, y)
+    return scaled(squared_distances(xp.take(fx, rows, axis=0), xp.take(fy, columns, axis=0)), a, b)
 
 
 def _side_features(side: tuple[Any, Any], x: Array, y: Array) -> tuple[Array, Array]:
