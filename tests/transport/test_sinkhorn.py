@@ -102,7 +102,7 @@ def test_cold_start_at_a_tiny_epsilon(lib, dtype, keep, spread):
     epsilon = 1e-4 * mean_cost(*parts[:2])
     with np.errstate(over="raise", invalid="raise", divide="raise"):
         cost, found, plan = solve(lib, parts, epsilon, keep=keep, tol=1e-4, max_iter=300)
-        images = lib.numpy(cost.apply(found.u, found.v, lib.array(parts[1])))
+        images = lib.numpy(cost.images(found.u, found.v)[0])
         dense = lib.numpy(plan.dense())
     assert np.isfinite(lib.numpy(found.u)).all()
     assert np.isfinite(lib.numpy(found.v)).all()
@@ -198,7 +198,7 @@ def test_a_batch_is_each_start_alone():
         u_k, v_k = alone.sweep(np.zeros((1, len(b))))
         np.testing.assert_allclose(u[k], u_k[0], atol=1e-12)
         np.testing.assert_allclose(v[k], v_k[0], atol=1e-12)
-        np.testing.assert_allclose(cost.apply(u, v, y)[k], alone.apply(u_k, v_k, y)[0], atol=1e-12)
+        np.testing.assert_allclose(cost.images(u, v)[0][k], alone.images(u_k, v_k)[0][0], atol=1e-12)
 
 
 def test_warm_start_saves_sweeps():

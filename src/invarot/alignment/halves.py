@@ -33,7 +33,6 @@ class EntropicCoupler:
     def __init__(self, problem: Problem, maps: Array, settings: Settings) -> None:
         xp = namespace(problem.x)
         self.problem, self.settings = problem, settings
-        self.with_ones = xp.concat([problem.y, xp.ones_like(problem.y[:, :1])], axis=1)
         start = {"dtype": maps.dtype, "device": device(maps)}
         self.potentials = Potentials(
             u=xp.zeros((maps.shape[0], problem.x.shape[0]), **start),
@@ -54,8 +53,7 @@ class EntropicCoupler:
         self.epsilon = epsilon
         found = sinkhorn(cost, problem.a, problem.b, warm=warm, tol=tol, max_iter=self.settings.plan_max_iter)
         self.potentials = found
-        applied = cost.apply(found.u, found.v, self.with_ones)
-        images, mass = applied[..., :-1], applied[..., -1]
+        images, mass = cost.images(found.u, found.v)
         inner = 2 * xp.sum(images * self.z, axis=(-2, -1))
         divergence = inner + epsilon * (xp.sum(mass * found.u, axis=-1) + xp.sum(problem.b * found.v, axis=-1))
         error = xp.sum(xp.abs(mass - problem.a), axis=-1)

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, as_like, namespace
+from ..arrays import Array, namespace
 from ..starts.portfolio import Wave
 from ..transport.choice import SHARE_OF_FREE, free_memory
 from ..transport.plan import EntropicPlan, SparsePlan
 from ..transport.schedule import Schedule
 from .alternate import Observer, Run, alternate
 from .history import History
+from .multiscale import solve_in_stages, subproblem
 from .problem import Problem
 from .result import StartRecord, Status
 from .settings import Settings
@@ -52,11 +53,13 @@ class Outcome:
     verdict: Verdict
 
 
-def solve_all(problem: Problem, wave: Wave, settings: Settings, *, on_step: Observer | None) -> Outcome:
+def solve_all(
+    problem: Problem, wave: Wave, settings: Settings, *, ordered: bool, rng: np.random.Generator, on_step: Observer | None
+) -> Outcome:
     """Every start solved in full, in batches that fit memory."""
     finishes: list[Finish] = []
     for part in _batches(problem, len(wave.names), settings):
-        run = alternate(problem, wave.maps[part], settings, on_step=on_step)
+        run = solve_in_stages(problem, wave.maps[part], settings, ordered=ordered, rng=rng, on_step=on_step)
         finishes += [_finish(run, k, name, settings) for k, name in enumerate(wave.names[part])]
     return _conclude(problem, settings, finishes, [], on_step)
 
@@ -87,7 +90,8 @@ def race(
             if outcome is not None and outcome.verdict.word == "aligned" and not close:
                 break
             kept.append(k)
-            run = alternate(problem, maps[k][None], _after_race(problem, settings), on_step=on_step)
+            after = _after_race(problem, settings)
+            run = solve_in_stages(problem, maps[k][None], after, ordered=ordered, rng=rng, on_step=on_step)
             finishes.append(_finish(run, 0, wave.names[k], settings))
             outcome = _conclude(problem, settings, finishes, dropped, on_step)
         sign = 1 if settings.larger_is_better else -1
@@ -141,20 +145,6 @@ def _after_race(problem: Problem, settings: Settings) -> Settings:
     if settings.sharpest is None or not raced_all:
         return settings
     return replace(settings, schedule=replace(schedule, epsilon=max(RACE_FLOOR, schedule.floor)))
-
-
-def subproblem(problem: Problem, size: int, rng: np.random.Generator, ordered: bool) -> Problem:
-    """At most ``size`` points of each cloud: the first where rows are ordered, else drawn at random."""
-    parts = []
-    for points, weights in ((problem.x, problem.a), (problem.y, problem.b)):
-        n = points.shape[0]
-        if n > size:
-            rows = np.arange(size) if ordered else np.sort(rng.choice(n, size, replace=False))
-            index = as_like(rows, points, dtype=namespace(points).int64)
-            points, weights = points[index], weights[index] / namespace(points).sum(weights[index])
-        parts.append((points, weights))
-    (x, a), (y, b) = parts
-    return replace(problem, x=x, a=a, y=y, b=b)
 
 
 def _batches(problem: Problem, count: int, settings: Settings) -> list[slice]:

@@ -288,7 +288,9 @@ def _search(
                 raise InputError(f"{name}: expected None with a map as the start, which has no use for it")
         maps = check_map(start, "start", x.shape[1], y.shape[1], x)
         maps = problem.frame_x.inverse @ maps @ problem.frame_y.linear
-        return solve_all(problem, Wave(maps, ["given"] * maps.shape[0]), settings, on_step=on_step)
+        if settings.scale:  # the scale is found at the end, on top of a map of unit size
+            maps = settings.invariance.fit(maps)
+        return solve_all(problem, Wave(maps, ["given"] * maps.shape[0]), settings, ordered=ordered, rng=rng, on_step=on_step)
     check_choice(start, "start", START_NAMES)
     if n_starts is not None:
         check_count(n_starts, "n_starts")
@@ -319,7 +321,7 @@ def _search(
         options.update(ordered=ordered, side=side, side_weight=side_weight)
     maps = STARTS[start](x, y, a, b, **options)
     maps = settings.invariance.fit(maps)
-    return solve_all(problem, Wave(maps, [start] * maps.shape[0]), settings, on_step=on_step)
+    return solve_all(problem, Wave(maps, [start] * maps.shape[0]), settings, ordered=ordered, rng=rng, on_step=on_step)
 
 
 def _conclude(

@@ -11,6 +11,7 @@ from ..errors import InputError, MemoryBound
 from .cost import LEAST_ROWS, NUMPY_BLOCK, BlockedCost, Cost
 
 SHARE_OF_FREE = 0.5
+CUDA_DENSE = 1 << 29  # on CUDA a kernel kept in float32 wins up to about so many entries (docs/gpu.md)
 
 
 def parse_memory(value: str | int | float | None, name: str = "memory") -> int | None:
@@ -58,11 +59,12 @@ def memory_needed(batch: int, n: int, m: int, d: int, itemsize: int, *, dense: b
 
 
 def make_cost(z: Array, y: Array, scale: float, a: Array, b: Array, *, memory: int | None) -> Cost:
-    """A cost object for z (s, n, d): dense where its kernel fits ``memory`` bytes, streamed otherwise."""
+    """A cost object for z (s, n, d): dense where its kernel fits ``memory`` bytes and wins, streamed otherwise."""
     batch, n, d = z.shape
     m = y.shape[0]
     bound = memory if memory is not None else int(SHARE_OF_FREE * free_memory(z))
-    if memory_needed(batch, n, m, d, z.dtype.itemsize, dense=True) <= bound:
+    fits = memory_needed(batch, n, m, d, z.dtype.itemsize, dense=True) <= bound
+    if fits and not (on_cuda(z) and batch * n * m > CUDA_DENSE):
         return BlockedCost(z, y, scale, a, b, keep=True)
     need = memory_needed(batch, n, m, d, z.dtype.itemsize, dense=False)
     if need > bound:
@@ -70,4 +72,8 @@ def make_cost(z: Array, y: Array, scale: float, a: Array, b: Array, *, memory: i
             f"memory: a streamed plan of {n} × {m} points in {d} dimensions ({batch} starts) needs {need / 2**20:.0f} MiB, "
             f"the bound is {bound / 2**20:.0f} MiB; raise memory=, solve fewer starts at a time, or pass float32 points"
         )
+    if on_cuda(z) and z.dtype.itemsize == 4:
+        from .gpu.cost import KernelCost
+
+        return KernelCost(z, y, scale, a, b)
     return BlockedCost(z, y, scale, a, b, keep=False)

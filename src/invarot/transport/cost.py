@@ -2,7 +2,7 @@
 
 For mapped source points z (…, n, d) and targets y (m, d), the plan is Γij = aᵢ bⱼ exp(Lij + uᵢ + vⱼ) with the scores
 Lij = scale·⟨zᵢ, yⱼ⟩ and scale = 2/ε: the squared norms of the cost ‖zᵢ − yⱼ‖² are absorbed by the potentials u and v.
-A cost object answers four questions (``sweep``, ``column_potential``, ``apply``, ``best``) and never shows an n×m array.
+A cost object answers two questions, ``sweep`` and ``images``, and never shows an n×m array.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class Cost(Protocol):
     def sweep(self, v: Array) -> tuple[Array, Array]:
         """One full iteration: u from v so that every row is right, then v from u so that every column is."""
 
-    def apply(self, u: Array, v: Array, t: Array) -> Array:
-        """Γ t, (…, n, k), for t (m, k)."""
+    def images(self, u: Array, v: Array) -> tuple[Array, Array]:
+        """Γ y (…, n, d) and the row sums of Γ (…, n)."""
 
     @property
     def mode(self) -> str:
@@ -45,7 +45,7 @@ class BlockedCost:
 
     def __init__(self, z: Array, y: Array, scale: float, a: Array, b: Array, *, keep: bool = True) -> None:
         xp = namespace(z, y)
-        self.z, self.yt, self.a, self.b = z * scale, transpose(y), a, b
+        self.z, self.y, self.yt, self.a, self.b = z * scale, y, transpose(y), a, b
         self.keep = keep
         self.shape = (*z.shape[:-1], y.shape[-2])
         self.tiny = float(xp.finfo(z.dtype).tiny) / machine_epsilon(z)
@@ -90,8 +90,9 @@ class BlockedCost:
 
     # -- the plan as an operator -----------------------------------------------------------------------------------
 
-    def apply(self, u: Array, v: Array, t: Array) -> Array:
-        xp = namespace(u, t)
+    def images(self, u: Array, v: Array) -> tuple[Array, Array]:
+        xp = namespace(u)
+        t = xp.concat([self.y, xp.ones_like(self.y[..., :1])], axis=-1)
         if self.kernel is None or bool(xp.max(xp.abs(v - self.absorbed)) > self.reach):
             self._absorb(v)
         right = (self.b * xp.exp(v - self.absorbed))[..., None] * t
@@ -102,7 +103,7 @@ class BlockedCost:
             out[..., rows, :] = (self.a[..., rows] * xp.exp(u[..., rows] + top))[..., None] * (kernel @ right)
 
         exhaust(self._over_rows(work))
-        return out
+        return out[..., :-1], out[..., -1]
 
     # -- blocks ----------------------------------------------------------------------------------------------------
 

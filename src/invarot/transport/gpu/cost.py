@@ -1,0 +1,37 @@
+"""The cost object of large problems on CUDA: log-sum-exps and products streamed by kernels, nothing n×m in memory."""
+
+from __future__ import annotations
+
+from ...arrays import Array, log, namespace
+from . import ops
+from .operands import choose_precision, prepare
+
+
+def precision_for(z: Array, y: Array, scale: float) -> str:
+    """The cheapest operands that keep the potentials within 1 % of epsilon for these points."""
+    xp = namespace(z)
+    largest = float(xp.sqrt(xp.max(xp.sum(z**2, axis=-1)) * xp.max(xp.sum(y**2, axis=-1))))
+    return choose_precision(1 / max(abs(scale) * largest, 1e-6), dim=z.shape[-1])
+
+
+class KernelCost:
+    """Sweeps of a plan step through :mod:`ops`; each half-iteration is stabilised by the one before it."""
+
+    def __init__(self, z: Array, y: Array, scale: float, a: Array, b: Array, *, precision: str | None = None) -> None:
+        chosen = precision or precision_for(z, y, scale)
+        self.scale, self.a, self.dtype = scale, a, z.dtype
+        self.log_a, self.log_b = log(a), log(b)
+        self.z, self.y = prepare(z, precision=chosen), prepare(y, precision=chosen)
+        self.mode = f"streamed ({chosen} kernels)"
+        self.rows: Array | None = None
+        self.columns: Array | None = None
+
+    def sweep(self, v: Array) -> tuple[Array, Array]:
+        self.rows = ops.lse(self.z, self.y, v + self.log_b, self.scale, guess=self.rows)
+        self.columns = ops.lse(self.y, self.z, self.log_a - self.rows, self.scale, guess=self.columns)
+        return -self.rows, -self.columns
+
+    def images(self, u: Array, v: Array) -> tuple[Array, Array]:
+        left, right = u + self.log_a, v + self.log_b
+        mass = namespace(u).exp(left + ops.lse(self.z, self.y, right, self.scale, guess=-u))
+        return ops.apply(self.z, self.y, left, right, self.y, self.scale, mass=mass), mass
