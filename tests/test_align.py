@@ -1,0 +1,453 @@
+"""The front door: known answers, every option, every refusal."""
+
+import math
+
+import numpy as np
+import ot
+import pytest
+from scipy.optimize import linear_sum_assignment
+
+import invarot
+from invarot import InputError, Schedule
+
+rng0 = np.random.default_rng
+
+
+def turn(d, seed=0, proper=None):
+    q = np.linalg.qr(rng0(seed).standard_normal((d, d)))[0]
+    if proper is not None and (np.linalg.det(q) > 0) != proper:
+        q[:, 0] *= -1
+    return q
+
+
+def twins(n=60, d=3, seed=0, proper=None):
+    """x, y and the row of y that each row of x is; y is x turned and shuffled."""
+    rng = rng0(seed)
+    x = rng.gamma(2.0, size=(n, d)) * np.linspace(2, 1, d)
+    x -= x.mean(0)
+    match = rng.permutation(n)
+    y = np.empty_like(x)
+    w = turn(d, seed + 1, proper)
+    y[match] = x @ w
+    return x, y, w, match
+
+
+# -- known answers ---------------------------------------------------------------------------------------------------
+
+
+def test_turned_and_permuted(lib):
+    x, y, w, match = twins()
+    result = invarot.align(lib.array(x), lib.array(y))
+    assert lib.owns(result.map)
+    assert lib.owns(result.plan.dense())
+    np.testing.assert_allclose(lib.numpy(result.map), w, atol=1e-3)
+    np.testing.assert_array_equal(lib.numpy(result.matches()), match)
+    np.testing.assert_array_equal(lib.numpy(result.matches("nearest")), match)
+    np.testing.assert_allclose(lib.numpy(result.transform(lib.array(x))), y[match], atol=1e-2)
+    np.testing.assert_allclose(lib.numpy(result.inverse_transform(result.transform(lib.array(x)))), x, atol=1e-8)
+    assert result.status is invarot.Status.SETTLED
+    assert "verdict" in str(result)
+
+
+@pytest.mark.parametrize("whiten", [False, True])
+def test_shifted_and_scaled(whiten):
+    x, y, w, match = twins()
+    moved = 7.5 * y + [3.0, -20.0, 11.0]
+    result = invarot.align(x + 4.0, moved, translate=True, scale=True, whiten=whiten)
+    np.testing.assert_array_equal(result.matches(), match)
+    np.testing.assert_allclose(result.transform(x + 4.0), moved[match], atol=0.1)
+    np.testing.assert_allclose(result.map, 7.5 * w, atol=0.02)
+    np.testing.assert_allclose(result.inverse_transform(moved[match]), x + 4.0, atol=0.05)
+
+
+def test_options_that_undo_what_was_done():
+    """Without translate or scale the shift and the scale stay: each option changes the outcome."""
+    x, y, _, match = twins()
+    moved = 2.0 * y + [3.0, -5.0, 4.0]
+    gaps = {}
+    cases = {"none": {}, "translate": {"translate": True}, "both": {"translate": True, "scale": True}}
+    for name, options in cases.items():
+        result = invarot.align(x, moved, start="signature", **options)
+        gaps[name] = np.linalg.norm(result.transform(x) - moved[match])
+    assert gaps["both"] < 0.1 < gaps["translate"] < gaps["none"]
+
+
+@pytest.mark.parametrize(("dx", "dy"), [(3, 5), (5, 3)])
+def test_rectangular_embeddings(dx, dy):
+    core, _, _, _ = twins()
+    left, right = turn(dx)[:, :3], turn(dy, 1)[:, :3]
+    match = rng0(0).permutation(60)
+    x, y = core @ left.T, np.empty((60, dy))
+    y[match] = core @ right.T
+    result = invarot.align(x, y)
+    assert result.map.shape == (dx, dy)
+    np.testing.assert_array_equal(result.matches(), match)
+    np.testing.assert_allclose(result.transform(x), y[match], atol=1e-2)
+    np.testing.assert_allclose(result.spectrum(), np.ones(3), atol=1e-6)
+
+
+def test_diracs():
+    """A cloud that is one point: the plan is the product, and translation carries one onto the other."""
+    x, y = np.full((3, 2), 2.0), np.full((4, 2), -1.0)
+    b = np.asarray([0.1, 0.2, 0.3, 0.4])
+    result = invarot.align(x, y, b=b, translate=True)
+    np.testing.assert_allclose(result.plan.dense(), np.full((3, 1), 1 / 3) * b, atol=1e-6)
+    np.testing.assert_allclose(result.transform(x), np.full((3, 2), -1.0), atol=1e-10)
+    one = invarot.align(rng0(0).standard_normal((5, 2)), rng0(1).standard_normal((4, 2)), a=[0, 0, 1, 0, 0], b=b)
+    np.testing.assert_allclose(one.plan.dense()[2], b, atol=1e-6)
+    assert one.plan.dense()[[0, 1, 3, 4]].sum() == 0
+
+
+@pytest.mark.parametrize("plan", ["sinkhorn", "exact"])
+def test_weights_that_force_the_plan(plan):
+    """Weights that are powers of two, on a line: only one coupling of the matched points is free of cost."""
+    x = np.asarray([[0.0, 0], [1, 0], [3, 0], [7, 1]])
+    a = np.asarray([8, 4, 2, 1]) / 15
+    result = invarot.align(x, x[::-1], a=a, b=a[::-1], plan=plan, start="identity")
+    np.testing.assert_allclose(result.plan.dense(), np.diag(a)[:, ::-1], atol=1e-3)
+
+
+def test_proper_rotations_refuse_a_reflection():
+    x, y, w, match = twins(proper=False)
+    free = invarot.align(x, y)
+    np.testing.assert_allclose(free.map, w, atol=1e-3)
+    proper = invarot.align(x, y, proper=True)
+    assert np.linalg.det(proper.map) == pytest.approx(1)
+    assert (proper.matches() == match).mean() < 1
+    x, y, w, _ = twins(proper=True)
+    np.testing.assert_allclose(invarot.align(x, y, proper=True).map, w, atol=1e-3)
+
+
+def test_the_papers_synthetic_case():
+    """A cloud in R³ and a random orthogonal map: transport alone cannot see through the rotation."""
+    x, y, _, match = twins(100, seed=3)
+    result = invarot.align(x, y, p=math.inf, start="random", n_starts=20)
+    assert (result.matches() == match).mean() > 0.99
+    cost = ot.dist(x, y)
+    uniform = np.full(100, 0.01)
+    assert (linear_sum_assignment(cost)[1] == match).mean() < 0.3
+    assert (ot.sinkhorn(uniform, uniform, cost, 0.05 * cost.mean()).argmax(1) == match).mean() < 0.3
+    assert len(result.starts) == 20
+    objectives = [start.objective for start in result.starts]
+    assert max(objectives) == result.objective
+    assert min(objectives) < 0.99 * max(objectives)
+    assert {start.name for start in result.starts} == {"random"}
+
+
+def test_paper_preset():
+    options = invarot.paper()
+    assert options["schedule"] == Schedule(1.0, 0.95, 0.01)
+    x, y, _, match = twins(40, seed=3)
+    result = invarot.align(x, y, **{**options, "n_starts": 20})
+    assert result.history["epsilon"][:3] == pytest.approx([1, 0.95, 0.9025])
+    assert result.history["epsilon"][-1] == 0.01
+    assert (result.matches() == match).mean() > 0.9
+
+
+# -- arrays of every kind --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.torch
+def test_numpy_and_torch_agree():
+    torch = pytest.importorskip("torch")
+    x, y, _, _ = twins(40)
+    y = y + 0.1 * rng0(3).standard_normal(y.shape)
+    a = rng0(1).uniform(0.5, 1, 40)
+    for options in ({}, {"p": 1.5}, {"p": 2.0, "objective": "transport"}, {"translate": True, "scale": True}):
+        options = {"start": "random", "n_starts": 2, "schedule": 0.5, "max_iter": 20, "tol": 1e-3, **options}
+        ours = invarot.align(x, y, a=a / a.sum(), **options)
+        theirs = invarot.align(torch.as_tensor(x), torch.as_tensor(y), a=a / a.sum(), **options)
+        np.testing.assert_allclose(theirs.map.numpy(), ours.map, atol=1e-10)
+        np.testing.assert_allclose(theirs.plan.dense().numpy(), ours.plan.dense(), atol=1e-10)
+        assert theirs.objective == pytest.approx(ours.objective, abs=1e-10)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("spread", [1.0, 1e-8, 1e8])
+def test_units_do_not_matter(lib, dtype, spread):
+    x, y, w, match = twins(40)
+    result = invarot.align(lib.array(x * spread, dtype), lib.array(y * spread, dtype))
+    assert lib.numpy(result.map).dtype == dtype
+    np.testing.assert_allclose(lib.numpy(result.map), w, atol=1e-2)
+    np.testing.assert_array_equal(lib.numpy(result.matches()), match)
+
+
+@pytest.mark.filterwarnings("ignore::invarot.NotConverged")
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_finite_at_a_tiny_epsilon(lib, dtype):
+    x, y, _, _ = twins(40)
+    y = y[:30] + 0.3 * rng0(0).standard_normal((30, 3))
+    with np.errstate(invalid="raise", over="raise", divide="raise"):
+        result = invarot.align(lib.array(x, dtype), lib.array(y, dtype), schedule=1e-4, start="random", max_iter=20)
+    for part in (result.map, result.plan.dense(), result.plan.u, result.plan.v):
+        assert np.isfinite(lib.numpy(part)).all()
+    assert np.isfinite([result.objective, *result.history["energy"], result.plan.cost(), result.plan.entropy()]).all()
+    assert lib.numpy(result.plan.dense()).sum() == pytest.approx(1, abs=0.01)
+
+
+def test_lists_frames_halves_integers_and_views():
+    x, y, _, _ = twins(40)
+    x, y = np.round(20 * x), np.round(20 * y)
+    expected = invarot.align(x, y, start="signature")
+    wide = np.repeat(np.repeat(x, 2, axis=0), 2, axis=1)
+    views = [(x.tolist(), y.tolist()), (x.astype(int), y.astype(int)), (wide[::2, ::2], np.asfortranarray(y))]
+    pandas = pytest.importorskip("pandas")
+    views.append((pandas.DataFrame(x), pandas.DataFrame(y)))
+    for left, right in views:
+        result = invarot.align(left, right, start="signature")
+        np.testing.assert_allclose(result.map, expected.map, atol=1e-12)
+    half = invarot.align(x.astype(np.float16), y.astype(np.float16), start="signature")
+    assert half.map.dtype == np.float32
+    np.testing.assert_allclose(half.map, expected.map, atol=1e-2)
+    mixed = invarot.align(x.astype(np.float32), y, start="signature")
+    assert mixed.map.dtype == np.float64
+
+
+@pytest.mark.parametrize("plan", ["sinkhorn", "exact"])
+def test_points_of_no_weight(plan):
+    """They are as if they were not there, but still get a match; seeds and side information keep their rows."""
+    x, y, w, match = twins(40)
+    a, b = np.full(40, 1 / 36), np.full(40, 1 / 36)
+    a[:4] = 0
+    b[match[:4]] = 0
+    seeds = np.stack([np.arange(10, 20), match[10:20]], axis=1)
+    side = (x[:, 0] * 0 + np.arange(40), np.argsort(match))
+    for options in ({"seeds": seeds, "start": "seeds"}, {"side": side, "start": "signature"}, {"seeds": seeds}):
+        result = invarot.align(x, y, a=a, b=b, plan=plan, **options)
+        dense = result.plan.dense()
+        assert dense[:4].sum() == 0
+        assert dense[:, match[:4]].sum() == 0
+        np.testing.assert_allclose(dense.sum(1), a, atol=1e-3)
+        np.testing.assert_array_equal(result.matches()[4:], match[4:])
+        assert (result.matches()[:4] >= 0).all()
+        np.testing.assert_allclose(result.map, w, atol=1e-3)
+    alone = invarot.align(x[4:], np.delete(y, match[:4], axis=0), plan=plan, start="identity")
+    again = invarot.align(x, y, a=a, b=b, plan=plan, start="identity")
+    np.testing.assert_allclose(again.map, alone.map, atol=1e-10)
+
+
+def test_different_sizes():
+    x, y, w, _ = twins(60)
+    result = invarot.align(x[:45], y)
+    np.testing.assert_allclose(result.map, w, atol=0.2)
+    assert result.plan.dense().shape == (45, 60)
+
+
+def test_same_rng_same_bits():
+    x, y, _, _ = twins(25)
+    y = y + 0.2 * rng0(3).standard_normal(y.shape)
+    for options in ({"start": "random", "n_starts": 4}, {}):
+        first, second = (invarot.align(x, y, rng=5, **options) for _ in range(2))
+        assert first.map.tobytes() == second.map.tobytes()
+        assert first.plan.v.tobytes() == second.plan.v.tobytes()
+    other = invarot.align(x, y, rng=6, start="random", n_starts=4)
+    assert [s.objective for s in other.starts] != [s.objective for s in invarot.align(
+        x, y, rng=5, start="random", n_starts=4).starts]  # fmt: skip
+    generator = invarot.align(x, y, rng=np.random.default_rng(6), start="random", n_starts=4)
+    assert generator.map.tobytes() == other.map.tobytes()
+
+
+def test_same_bits_on_two_threads(monkeypatch):
+    import invarot.threads
+    import invarot.transport.cost
+
+    x, y = rng0(0).standard_normal((300, 3)), rng0(1).standard_normal((250, 3))
+    monkeypatch.setattr(invarot.transport.cost, "NUMPY_BLOCK", 1)  # several blocks
+    found = []
+    for count in (1, 2, 2):
+        monkeypatch.setattr(invarot.threads, "workers", lambda count=count: count)
+        found.append(invarot.align(x, y, start="random", schedule=0.2))
+    assert found[1].map.tobytes() == found[2].map.tobytes()
+    np.testing.assert_allclose(found[0].map, found[1].map, atol=1e-12)
+
+
+# -- options ---------------------------------------------------------------------------------------------------------
+
+NOISY = {"start": "random", "schedule": 0.2}
+
+
+@pytest.mark.filterwarnings("ignore::invarot.NotConverged")
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"a": np.arange(1, 31) / 465}, {"b": np.arange(1, 41) / 820}, {"p": 2.0}, {"radius": 0.5}, {"proper": True},
+        {"objective": "transport"}, {"plan": "exact", "schedule": None}, {"translate": True}, {"scale": True},
+        {"whiten": True}, {"schedule": 0.5}, {"schedule": Schedule(0.5, 0.5, 0.2)}, {"start": "identity"},
+        {"start": "axes"}, {"start": "clusters"}, {"start": "relaxation"}, {"start": "signature"},
+        {"start": "auto"}, {"n_starts": 5}, {"seeds": [(0, 0), (1, 1), (2, 2)]}, {"tol": 1e-2},
+        {"max_iter": 2}, {"plan_tol": 1e-1}, {"plan_max_iter": 2}, {"rng": 1},
+    ],
+    ids=lambda option: "-".join(f"{key}" for key in option),
+)  # fmt: skip
+def test_every_option_changes_the_outcome(option):
+    x, y = rng0(0).standard_normal((30, 3)), rng0(1).standard_normal((40, 3)) + 0.5
+    base = invarot.align(x, y, **NOISY)
+    other = invarot.align(x, y, **{**NOISY, **option})
+    same = np.array_equal(other.map, base.map) and len(other.history) == len(base.history)
+    assert not (same and other.history["inner_iterations"] == base.history["inner_iterations"])
+
+
+def test_seed_weight_changes_the_outcome():
+    x, y = rng0(0).standard_normal((30, 3)), rng0(1).standard_normal((40, 3))
+    maps = [invarot.align(x, y, seeds=[(0, 0)], seed_weight=w, **NOISY).map for w in (0.0, 1.0, 100.0)]
+    assert not np.allclose(maps[0], maps[1])
+    pulled = [float(x[0] @ w @ y[0]) for w in maps]
+    assert pulled[2] == pytest.approx(np.linalg.norm(x[0]) * np.linalg.norm(y[0]), rel=1e-3)
+
+
+def test_side_and_its_weight_change_the_outcome():
+    x, y = rng0(0).standard_normal((30, 3)), rng0(1).standard_normal((30, 3))
+    side = (np.arange(30.0), np.arange(30.0))
+    options = {"start": "signature", "schedule": 1.0}
+    energies = [invarot.align(x, y, **options).history[0].energy]
+    energies += [invarot.align(x, y, side=side, side_weight=w, **options).history[0].energy for w in (0.3, 100.0)]
+    assert len({round(value, 9) for value in energies}) == 3
+
+
+def test_effort_and_require():
+    rng = rng0(0)
+    x, y = rng.standard_normal((40, 5)), rng.gamma(1.0, size=(30, 6))  # nothing to find
+    quick, high = (invarot.align(x, y, effort=effort, schedule=0.3) for effort in ("quick", "normal"))
+    assert len(high.starts) > len(quick.starts)
+    assert quick.verdict.word != "aligned"
+    with pytest.raises(invarot.NotAligned, match=r'require="aligned"') as caught:
+        invarot.align(x, y, require="aligned", effort="quick", schedule=0.3)
+    assert caught.value.result.map.shape == (5, 6)
+    x, y, _, _ = twins()
+    assert invarot.align(x, y, require="aligned").verdict
+
+
+def test_ordered_takes_the_first_rows():
+    """Rows in an order that means something: the race sees the first of them, whatever the rng."""
+    x, y, _, _ = twins(40)
+    maps = [invarot.align(x, y, ordered=flag, start="signature", schedule=0.1).objective for flag in (True, False)]
+    assert np.isfinite(maps).all()
+
+
+def test_a_given_start_is_in_the_users_coordinates():
+    """The answer, handed back as the start, is where the solve stays: also through whitening and scale."""
+    x, y, _, _ = twins(40)
+    moved = 3 * y + 1
+    for options in ({}, {"scale": True}, {"whiten": True}, {"whiten": True, "scale": True}):
+        options = {"translate": True, "schedule": 0.1, "plan_tol": 1e-4, "plan_max_iter": 500, **options}
+        first = invarot.align(x, moved, start="signature", **options)
+        again = invarot.align(x, moved, start=first.map, **options)
+        assert again.history[0].map_change < 0.01
+        np.testing.assert_allclose(again.map, first.map, atol=0.02)
+
+
+@pytest.mark.parametrize("p", [1.0, 1.5, 2.0, 4.0, math.inf])
+@pytest.mark.parametrize("objective", ["simplified", "transport"])
+def test_maps_are_in_their_ball(p, objective):
+    x, y = rng0(0).standard_normal((30, 4)), 5 * rng0(1).standard_normal((20, 3))
+    for radius in (None, 0.4):
+        result = invarot.align(x, y, p=p, radius=radius, objective=objective, start="random", schedule=0.3, tol=1e-4)
+        size = radius or (1 if math.isinf(p) else 3 ** (1 / p))
+        s = result.spectrum()
+        norm = s.max() if math.isinf(p) else (s**p).sum() ** (1 / p)
+        assert norm <= size * (1 + 1e-8)
+        if objective == "simplified":
+            assert norm == pytest.approx(size)
+
+
+def test_whitening_and_p2_solve_the_same_problem_as_the_formula():
+    """Whitened clouds: the map in the user's coordinates whitens, maps and unwhitens."""
+    x, y, w, match = twins(60)
+    result = invarot.align(x @ np.diag([5, 1, 0.2]), y, whiten=True)
+    np.testing.assert_array_equal(result.matches(), match)
+    np.testing.assert_allclose(np.diag([5, 1, 0.2]) @ result.map, w, atol=0.02)
+
+
+# -- status ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "advice"),
+    [({"max_iter": 2, "plan_max_iter": 3000}, "NOT_SETTLED", "raise max_iter"),
+     ({"plan_max_iter": 1, "plan_tol": 1e-9, "max_iter": 5}, "MARGINALS", "plan_max_iter")],
+)  # fmt: skip
+def test_a_run_that_has_not_settled_warns_once(options, status, advice):
+    x, y, _, _ = twins()
+    with pytest.warns(invarot.NotConverged, match=advice) as caught:
+        result = invarot.align(x, y, start="random", schedule=0.1, **options)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert result.status is invarot.Status[status]
+    assert result.status.value.endswith(".")
+
+
+# -- refusals --------------------------------------------------------------------------------------------------------
+
+X, Y = rng0(0).standard_normal((10, 3)), rng0(1).standard_normal((12, 2))
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ({"a": np.ones(10)}, "a"), ({"b": np.ones(3) / 3}, "b"), ({"a": -np.ones(10) / 10}, "a"),
+        ({"b": np.zeros(12)}, "b"),
+        ({"p": 0.5}, "p"), ({"p": math.nan}, "p"), ({"p": "inf"}, "p"), ({"radius": 0}, "radius"),
+        ({"radius": -1}, "radius"),
+        ({"radius": math.inf}, "radius"), ({"objective": "transprt"}, "objective.*did you mean 'transport'"),
+        ({"plan": "emd"}, "plan"), ({"translate": 1}, "translate"), ({"scale": "yes"}, "scale"),
+        ({"whiten": None}, "whiten"),
+        ({"schedule": 0}, "schedule"), ({"schedule": -0.1}, "schedule"), ({"schedule": "slow"}, "schedule"),
+        ({"schedule": math.nan}, "schedule"), ({"schedule": True}, "schedule"),
+        ({"start": "sginature"}, "start.*signature"),
+        ({"start": np.eye(3)}, "start"), ({"start": np.full((3, 2), np.nan)}, "start"), ({"start": None}, "start"),
+        ({"n_starts": 0}, "n_starts"), ({"n_starts": 2.5}, "n_starts"), ({"n_starts": 3, "start": "axes"}, "n_starts"),
+        ({"n_starts": 3, "start": np.eye(3, 2)}, "n_starts"), ({"start": "seeds"}, "seeds"),
+        ({"seeds": [(0, 50)]}, "seeds"),
+        ({"seeds": [0, 1]}, "seeds"), ({"seeds": [(0, 0)], "seed_weight": -1}, "seed_weight"),
+        ({"side": np.ones(10)}, "side"), ({"side": (np.ones(10), np.ones(3))}, "side"),
+        ({"side_weight": -1}, "side_weight"),
+        ({"side": (np.ones(10), np.ones(12)), "start": "random"}, "side"), ({"ordered": "yes"}, "ordered"),
+        ({"effort": "extreme"}, "effort"), ({"require": "perfect"}, "require"), ({"tol": -1}, "tol"),
+        ({"tol": 2}, "tol"),
+        ({"max_iter": 0}, "max_iter"), ({"plan_tol": None}, "plan_tol"), ({"plan_max_iter": 1.5}, "plan_max_iter"),
+        ({"memory": "lots"}, "memory"), ({"rng": -1}, "rng"), ({"rng": "seed"}, "rng"), ({"on_step": 3}, "on_step"),
+        ({"proper": True}, "proper"), ({"scale": True, "p": 2.0}, "scale"), ({"scale": True, "radius": 2.0}, "radius"),
+        ({"scale": True, "objective": "transport"}, "scale"), ({"plan": "exact", "schedule": 0.1}, "schedule"),
+        ({"epsilon": 0.1}, "align: there is no option 'epsilon'"), ({"n_start": 3}, "did you mean 'n_starts'"),
+        ({"scedule": 0.1}, "did you mean 'schedule'"),
+    ],
+    ids=lambda value: value[:25] if isinstance(value, str) else "-".join(value),
+)  # fmt: skip
+def test_bad_options(options, name):
+    steps = []
+    with pytest.raises(InputError, match=name):
+        invarot.align(X, Y, **{"on_step": steps.append, **options})
+    assert not steps  # nothing ran
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "name"),
+    [(X * np.nan, Y, "x: "), (X, Y + np.inf, "y: "), (X[:0], Y, "x: "), (X, Y[:1], "y: "), (X[0], Y, "x: "),
+     (X, Y.astype(object), "y: "), (X + 1j, Y, "x: ")],
+)  # fmt: skip
+def test_bad_points(x, y, name):
+    with pytest.raises(InputError, match=f"^{name}"):
+        invarot.align(x, y)
+
+
+@pytest.mark.torch
+def test_libraries_do_not_mix():
+    torch = pytest.importorskip("torch")
+    with pytest.raises(InputError, match="x and y"):
+        invarot.align(X, torch.as_tensor(Y))
+
+
+def test_options_are_keyword_only():
+    with pytest.raises(TypeError):
+        invarot.align(X, Y, None)
+
+
+def test_transform_checks_its_points():
+    result = invarot.align(X, Y, start="identity", schedule=0.5)
+    assert result.transform([[1, 2, 3]]).shape == (1, 2)
+    with pytest.raises(InputError, match="3 columns"):
+        result.transform(Y)
+    with pytest.raises(InputError, match="NaN"):
+        result.transform(X[:1] * np.nan)
+    with pytest.raises(InputError, match="how"):
+        result.matches("best")
