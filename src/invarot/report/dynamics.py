@@ -1,0 +1,107 @@
+"""How it was learned: charts of the solver's steps and of the refinement, the time of each stage, all numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from .contents import Contents
+from .figures import Run, line_chart
+from .markup import bar, count, number, section, text
+
+# Key in the history, title, whether on a log axis, what it is.
+STEPS = (
+    ("objective", "Objective", False, "Score of the coupled words; at the same epsilon larger is better."),
+    ("epsilon", "Epsilon", True, "How soft the matching is: annealed from vague to sharp. Log scale."),
+    ("map_change", "Change of the map", True, "Relative move of the map in each step. Log scale."),
+    ("plan_change", "Change of the plan", True, "Relative move of the words’ images under the plan. Log scale."),
+)
+ROUNDS = (
+    ("pairs", "Mutual pairs", "Refinement: words that choose each other. Each round fits the maps to them anew."),
+    ("changed", "New pairs", "Refinement: share of the pairs that the round before did not have."),
+)
+STEP_COLUMNS = (
+    "stage", "step", "epsilon", "objective", "map_change", "plan_change", "marginal_error", "inner_iterations",
+)  # fmt: skip
+ROUND_COLUMNS = ("round", "pairs", "changed", "score", "correlation")
+
+
+def dynamics_section(contents: Contents) -> str:
+    steps, rounds = contents.steps, contents.rounds
+    runs = find_runs(steps)
+    charts = []
+    for key, title, log, note in STEPS:
+        values = [_value(row, key) for row in steps]
+        charts.append(_chart(f"chart-{key.replace('_', '-')}", values, title, note, runs, log=log))
+    for key, title, note in ROUNDS:
+        values = [_value(row, key) for row in rounds]
+        if len(values) > 1:
+            charts.append(_chart(f"chart-refine-{key}", values, title, note, (), unit="round"))
+    lead = f"{count(len(steps))} steps of the solver"
+    lead += f", then {len(rounds)} round{'s' * (len(rounds) > 1)} of refinement. " if rounds else ". "
+    if any(run.search for run in runs):
+        lead += (
+            "Grey is the search, in which many starts race and the leader of each step is shown; colour is the solve "
+        )
+        lead += "that follows."
+    body = f'<p>{text(lead)}</p><div class="charts">{"".join(charts)}</div>{_times(contents)}{_numbers(steps, rounds)}'
+    return section("dynamics", "How it was learned", body)
+
+
+def find_runs(steps: Sequence[Mapping[str, Any]]) -> list[Run]:
+    """Where the stage changes or the count of steps begins again, a new run does."""
+    starts = [i for i, row in enumerate(steps) if not i or row["stage"] != steps[i - 1]["stage"] or not row["step"]]
+    found = []
+    for start, stop in zip(starts, [*starts, len(steps)][1:], strict=True):
+        stage, _, part = str(steps[start]["stage"]).partition(", ")
+        search = part == "race"
+        found.append(Run("search" if search else part or stage, start, stop, search))
+    return found
+
+
+def _value(row: Mapping[str, Any], key: str) -> float:
+    value = row.get(key)
+    return float(value) if isinstance(value, (int, float)) else math.nan
+
+
+def _chart(
+    name: str, values: list[float], title: str, note: str, runs: Sequence[Run], *, log: bool = False, unit: str = "step"
+) -> str:
+    known = [value for value in values if math.isfinite(value)]
+    last, said = "", "No values."
+    if known:
+        last = f'<span class="last">{number(known[-1])}</span>'
+        said = f"From {number(known[0])} to {number(known[-1])} in {len(values)} {unit}s; at most {number(max(known))}."
+    drawn = line_chart(name, values, title=title, description=said, runs=runs, log=log, unit=unit)
+    caption = f"<figcaption><h3>{text(title)} {last}</h3>{text(note)}</figcaption>"
+    return f'<figure class="card">{caption}{drawn}</figure>'
+
+
+def _times(contents: Contents) -> str:
+    seconds: Mapping[str, float] = contents.model.settings.get("seconds") or {}
+    if not seconds:
+        return ""
+    total = sum(seconds.values())
+    rows = "".join(
+        f"<div><dt>{text(name)}</dt><dd>{value:.1f} s</dd>{bar(value / (total or 1.0))}</div>"
+        for name, value in seconds.items()
+    )
+    return f'<h3>Time: {total:.1f} s</h3><dl class="times card">{rows}</dl>'
+
+
+def _numbers(steps: Sequence[Mapping[str, Any]], rounds: Sequence[Mapping[str, Any]]) -> str:
+    tables = _table("Steps of the solver", "steps-caption", STEP_COLUMNS, steps)
+    if rounds:
+        numbered = [{"round": i, **row} for i, row in enumerate(rounds, 1)]
+        tables += _table("Rounds of refinement", "rounds-caption", ROUND_COLUMNS, numbered)
+    return f"<details><summary>All numbers of the charts</summary>{tables}</details>"
+
+
+def _table(caption: str, name: str, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
+    head = "".join(f'<th scope="col">{text(column.replace("_", " "))}</th>' for column in columns)
+    body = "".join(f"<tr>{''.join(f'<td>{text(number(row.get(c), 4))}</td>' for c in columns)}</tr>" for row in rows)
+    return (
+        f'<div class="box" role="region" tabindex="0" aria-labelledby="{name}"><table><caption id="{name}">'
+        f"{text(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )

@@ -1,0 +1,106 @@
+"""The table of translations, and the settings and versions behind them."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from .contents import Contents, Row
+from .markup import count, minus, number, section, text, word_markup
+
+SORTED_BY = (("rank", "Rank"), ("word", "Word"), ("best", "Translation"), ("score", "Score"))
+OTHERS = ("Second", "Third")
+RIGHT = '<span class="right" role="img" aria-label="in the dictionary" title="in the dictionary">✓</span>'
+NAMES = {"name": "preset", "rng": "seed", "p": "exponent p", "ordered": "most frequent first"}
+
+
+def translations_section(contents: Contents) -> str:
+    """The table, complete without a script; search and sorting come with it."""
+    rows, total = contents.rows, len(contents.model.source)
+    width = max((len(row.best) for row in rows), default=0)
+    which = "All" if len(rows) == total else f"The first {count(len(rows))} of"
+    lead = (
+        f"{which} {count(total)} source words, each with its best translations and their CSLS scores (larger is surer)."
+    )
+    if contents.scores is not None:
+        lead += f" {RIGHT} marks a translation that the dictionary lists."
+    if contents.model.verdict.word == "failed":
+        lead += " <strong>The verdict is failed: expect these translations to be wrong.</strong>"
+    heads = "".join(
+        f'<th scope="col" aria-sort="{"ascending" if key == "rank" else "none"}">'
+        f'<button type="button" data-key="{key}">{label}</button></th>'
+        for key, label in SORTED_BY
+    )
+    heads += "".join(f'<th scope="col">{name} best</th>' for name in OTHERS[: max(width - 1, 0)])
+    body = "".join(_row(row, width) for row in rows)
+    search = (
+        '<form role="search" class="search" hidden><label for="query">Find a word, in either language</label>'
+        '<input id="query" type="search" autocomplete="off" autocapitalize="none" spellcheck="false" '
+        'aria-controls="words" aria-describedby="found"><p id="found" role="status"></p></form>'
+    )
+    table = (
+        '<div class="box tall" role="region" tabindex="0" aria-labelledby="words-caption"><table id="words" '
+        'aria-describedby="table-note"><caption id="words-caption">Translations found</caption>'
+        f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+    return section("translations", "Translations", f'<p id="table-note">{lead}</p>{search}{table}')
+
+
+def _row(row: Row, width: int) -> str:
+    """End tags of cells and rows are left out, as HTML allows: they would be a third of the table."""
+    (best, score), others = row.best[0], row.best[1:]
+    cells = "".join(f"<td>{_found(word, row)} <small>{minus(f'{s:.2f}')}</small>" for word, s in others)
+    cells += "<td>" * (width - len(row.best))
+    first = f'<tr><td>{row.rank}<th scope="row">{word_markup(row.word)}<td>{_found(best, row)}'
+    return f"{first}<td>{minus(f'{score:.3f}')}{cells}"
+
+
+def _found(word: str, row: Row) -> str:
+    return word_markup(word) + (" " + RIGHT if word in row.right else "")
+
+
+def settings_section(contents: Contents) -> str:
+    """What was read, what was asked for, and with which versions."""
+    model = contents.model
+    sides = [
+        (name, f"{side.source}: {count(len(side))} words, {side.dimension} dimensions")
+        for name, side in (("source", model.source), ("target", model.target))
+    ]
+    given = [
+        (NAMES.get(name, name.replace("_", " ")), _plain(value))
+        for name, value in model.settings.items()
+        if name != "seconds"
+    ]
+    body = f"<div><h3>Settings</h3>{_facts([*sides, *given])}</div>"
+    body += f"<div><h3>Versions that wrote this page</h3>{_facts(_versions())}</div>"
+    remarks = "".join(f"<li>{text(one)}</li>" for side in (model.source, model.target) for one in side.warnings)
+    if remarks:
+        remarks = f"<h3>Noted while reading</h3><ul>{remarks}</ul>"
+    return section("settings", "Settings and versions", f'<div class="facts">{body}</div>{remarks}')
+
+
+def _facts(pairs: Iterable[tuple[str, str]]) -> str:
+    inside = "".join(f"<div><dt>{text(name)}</dt><dd>{text(value)}</dd></div>" for name, value in pairs)
+    return f'<dl class="pairs card">{inside}</dl>'
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {_plain(one)}" for key, one in value.items())
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return ", ".join(_plain(one) for one in value)
+    if value is None or isinstance(value, bool):
+        return "not set" if value is None else "yes" if value else "no"
+    return number(value, 6)
+
+
+def _versions() -> list[tuple[str, str]]:
+    found = []
+    for name in ("invarot", "numpy", "scipy"):
+        try:
+            found.append((name, version(name)))
+        except PackageNotFoundError:
+            found.append((name, "not installed as a package"))
+    return [*found, ("Python", platform.python_version()), ("system", f"{platform.system()} {platform.machine()}")]

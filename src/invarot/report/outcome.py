@@ -1,0 +1,114 @@
+"""What came out: the verdict with its evidence, and the accuracy where a dictionary is at hand."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from ..alignment.verdict import ALIGNED, FAILED, WEIGHTS
+from .contents import Contents
+from .figures import probability_scale
+from .markup import bar, count, number, percent, section, text
+
+SIGNS = {"aligned": "✓", "doubtful": "?", "failed": "✕"}
+MEANING = {
+    "aligned": "The two vocabularies were brought together. Single translations may still be wrong, those of rare "
+    "words most of all.",
+    "doubtful": "The evidence does not decide. Look at the translations of words you know before you use the others.",
+    "failed": "The two vocabularies were not brought together: expect the translations below to be wrong. More words, "
+    "vectors from more similar texts, or the preset “best” may help.",
+}
+
+# A name, and what the number before it says.
+EVIDENCE = {
+    "gain": (
+        "Better than chance",
+        "of the way from the score of chance to a perfect one. Chance is the same target with every principal "
+        "coordinate shuffled, fitted with the same freedom.",
+    ),
+    "split": (
+        "Two halves agree",
+        "of the words are sent to the same target by two maps, each refitted on its own half of the source words.",
+    ),
+    "mutual": (
+        "Mutual neighbours",
+        "of the source words are, once mapped, the nearest neighbour of their own nearest neighbour.",
+    ),
+    "cycle": (
+        "There and back",
+        "of the source’s weight comes back to the word it set out from, following the plan’s best match and returning.",
+    ),
+    "agreement": ("Starts that agree", "of the starts that were solved to the end arrived at this map."),
+    "rivals": (
+        "Rival maps",
+        "other maps score as well but send words elsewhere. Above 0 the vocabularies look symmetric: the choice is a "
+        "guess, and the probability is lowered.",
+    ),
+    "marginal_error": (
+        "Error of the plan",
+        "is how far the sums of the plan’s rows and columns are from the weights of the words; 0 is exact.",
+    ),
+}
+
+
+def verdict_section(contents: Contents) -> str:
+    """The word, the probability on its scale, and every piece of evidence with what it means."""
+    verdict = contents.model.verdict
+    scale = probability_scale(
+        "probability", verdict.probability, (FAILED, ALIGNED), title=f"Probability {verdict.probability:.2f}",
+        description=f"On a scale from 0 to 1: failed below {FAILED:g}, aligned from {ALIGNED:g} on, doubtful between.",
+    )  # fmt: skip
+    word = (
+        f'<p class="word {text(verdict.word)}"><span aria-hidden="true">{SIGNS.get(verdict.word, "•")}</span> '
+        f'{text(verdict.word.capitalize())}</p><p class="probability">Probability that the map is right: '
+        f"<strong>{verdict.probability:.2f}</strong></p>"
+    )
+    meaning = f"{MEANING.get(verdict.word, '')} No dictionary was used to learn or to judge."
+    weighed: list[str] = []
+    noted: list[str] = []
+    for name, value in asdict(verdict.evidence).items():
+        (weighed if name in WEIGHTS else noted).append(_evidence(name, value))
+    groups = (("What the probability rests on", "four", weighed), ("Also looked at", "three", noted))
+    evidence = "".join(
+        f'<h3>{title}</h3><dl class="evidence {columns}">{"".join(cards)}</dl>'
+        for title, columns, cards in groups
+        if cards
+    )
+    body = f'<div class="verdict card"><div>{word}</div><div>{scale}</div><p>{text(meaning)}</p></div>{evidence}'
+    return section("verdict", "Verdict", body)
+
+
+def _evidence(name: str, value: Any) -> str:
+    title, meaning = EVIDENCE.get(name, (name.replace("_", " ").capitalize(), ""))
+    share = isinstance(value, float) and name != "marginal_error"
+    shown = percent(value) if share else number(value, 2)
+    return (
+        f'<div class="card"><dt>{text(title)}</dt><dd class="value">{text(shown)}</dd>{bar(value) if share else ""}'
+        f"<dd>{text(meaning)}</dd></div>"
+    )
+
+
+def accuracy_section(contents: Contents) -> str:
+    """Scores against the dictionary; nothing without one."""
+    scores = contents.scores
+    if scores is None:
+        return ""
+    cards = [
+        (f"Right at {name.partition('@')[2]}", percent(value, 1), bar(value))
+        for name, value in scores.items()
+        if name.startswith("precision@")
+    ]
+    cards += [
+        ("MRR", f"{scores['mrr']:.3f}", bar(scores["mrr"])),
+        ("Coverage", percent(scores["coverage"], 1), bar(scores["coverage"])),
+        ("Words asked", count(scores["queries"]), ""),
+    ]
+    shown = "".join(f'<div><dt>{text(a)}</dt><dd class="value">{text(b)}</dd>{c}</div>' for a, b, c in cards)
+    note = (
+        "“Right at 5” is the share of the words asked with a listed translation among the first five found; MRR is the "
+        "mean of one over the place of the first listed one. Coverage is the share of the dictionary’s source words "
+        "that could be asked: those in the vocabulary with a listed translation in the other. "
+        f"Retrieval: {scores['retrieval']}. The dictionary took no part in learning."
+    )
+    body = f'<dl class="scores card">{shown}</dl><p class="soft">{text(note)}</p>'
+    return section("accuracy", "Accuracy against the dictionary", body)

@@ -1,0 +1,107 @@
+"""One self-contained page about a learned translation: opens offline, asks nothing of the network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+from importlib.resources import files
+from pathlib import Path, PurePath
+
+from ..errors import InputError
+from ..words.writers import replacing
+from .contents import Contents, Dictionary, Learned, gather
+from .dynamics import dynamics_section
+from .listing import settings_section, translations_section
+from .markup import count, text
+from .outcome import accuracy_section, verdict_section
+from .scatter import spaces_section
+
+SECTIONS = (
+    ("verdict", "Verdict", verdict_section),
+    ("accuracy", "Accuracy", accuracy_section),
+    ("dynamics", "How it was learned", dynamics_section),
+    ("spaces", "The two spaces", spaces_section),
+    ("translations", "Translations", translations_section),
+    ("settings", "Settings", settings_section),
+)
+ICON = (
+    "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><circle cx='6' cy='8' r='4.5' "
+    "fill='%232563c4'/><circle cx='10' cy='8' r='4.5' fill='%23d9730d' fill-opacity='.75'/></svg>"
+)
+
+
+def write_page(model: Learned, path: str | os.PathLike[str], *, dictionary: Dictionary | None = None) -> None:
+    """Write the report of ``model`` to the file ``path``, all of it or nothing.
+
+    Parameters
+    ----------
+    model : Translation
+    path : where the page goes; an existing file is replaced
+    dictionary : path of a dictionary file, or (source, target) pairs
+        Scores the translations and marks those that are listed; takes no part in anything else.
+
+    Examples
+    --------
+    >>> write_page(model, "en-es.html", dictionary="en-es.5000-6500.txt")  # doctest: +SKIP
+    """
+    target = Path(path)
+    if target.is_dir() or not target.parent.is_dir():
+        raise InputError(f"path: expected a file in an existing directory, got {target}: make the directory first")
+    page = render_page(gather(model, dictionary)).encode("utf-8")
+    with replacing(target) as stream:
+        stream.write(page)
+
+
+def render_page(contents: Contents) -> str:
+    """The page as text."""
+    model = contents.model
+    names = " → ".join(short_name(side.source) for side in (model.source, model.target))
+    sizes = f"{count(len(model.source))} × {count(len(model.target))} words, nothing paired"
+    style, script = _asset("page.css"), _asset("page.js")
+    drawn = {name: draw(contents) for name, _, draw in SECTIONS}
+    links = "".join(f'<li><a href="#{name}">{label}</a></li>' for name, label, _ in SECTIONS if drawn[name])
+    # Only this very script may run, whatever a word of the vocabulary looks like.
+    allowed = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+    policy = f"default-src 'none'; script-src 'sha256-{allowed}'; style-src 'unsafe-inline'; img-src data:; "
+    policy += "base-uri 'none'; form-action 'none'"
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="generator" content="invarot">
+<title>{text(model.verdict.word.capitalize())}: {text(names)} · invarot</title>
+<link rel="icon" href="{text(ICON)}">
+<style>{style}</style>
+</head>
+<body>
+<a class="skip" href="#main">Skip to the report</a>
+<header>
+<p class="eyebrow">invarot · word translation without a dictionary</p>
+<h1>{text(names)}</h1>
+<p class="soft">{text(sizes)}</p>
+<nav aria-label="Sections"><ul>{links}</ul></nav>
+</header>
+<main id="main" tabindex="-1">
+{"".join(drawn.values())}
+</main>
+<footer><p>Written by invarot. This file is complete in itself: it loads nothing and sends nothing.</p></footer>
+<script>{script}</script>
+</body>
+</html>
+"""
+
+
+def short_name(source: str) -> str:
+    """``/data/wiki.en.vec.gz`` → ``wiki.en``: the part of a source that a heading has room for."""
+    name = PurePath(source.rpartition(", ")[2]).name
+    for _ in range(1 + name.endswith(".gz")):
+        name = PurePath(name).stem
+    return name or source
+
+
+def _asset(name: str) -> str:
+    return files("invarot.report").joinpath(name).read_text(encoding="utf-8").strip()

@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+
+import numpy as np
+import pytest
+
+from invarot.errors import InputError
+from invarot.report import write_page
+from invarot.report.page import short_name
+from invarot.words import load_core_pair
+
+from .models import known_model
+from .page_check import read_page
+
+
+@pytest.fixture
+def model():
+    return known_model()
+
+
+def written(model, folder, **options):
+    path = folder / "page.html"
+    write_page(model, path, **options)
+    return path.read_text(encoding="utf-8")
+
+
+def test_every_part_is_there_and_nothing_trips_a_screen_reader(model, tmp_path):
+    tree, problems = read_page(written(model, tmp_path))
+    assert problems == []
+    assert [node.get("id") for node in tree.all("section")] == [
+        "verdict",
+        "dynamics",
+        "spaces",
+        "translations",
+        "settings",
+    ]
+    assert tree.all("h1")[0].text == "wiki.en → <es>"
+    assert tree.all("html")[0].get("lang") == "en"
+    verdict = tree.all("section")[0].text
+    assert "Aligned" in verdict
+    assert "0.97" in verdict
+    for shown in ("41 %", "80 %", "55 %", "90 %", "100 %", "0.001"):
+        assert shown in verdict
+    assert {node.get("id") for node in tree.all("svg")} >= {
+        "chart-objective", "chart-epsilon", "chart-map-change", "chart-plan-change", "chart-refine-pairs",
+        "after-wide", "after-narrow", "before-source-wide", "before-target-narrow",
+    }  # fmt: skip
+
+
+def test_the_table_holds_the_known_translations(model, tmp_path):
+    tree, _ = read_page(written(model, tmp_path))
+    table = next(node for node in tree.all("table") if node.get("id") == "words")
+    rows = [[cell.text.strip() for cell in row.all("td") + row.all("th")] for row in table.all("tbody")[0].all("tr")]
+    assert len(rows) == 50
+    for i, (rank, best, score, *others, word) in enumerate(rows):
+        assert (rank, word, best) == (str(i + 1), f"s{i}", f"t{i}")
+        assert len(others) == 2
+        assert float(score.replace("−", "-")) == pytest.approx(model.translate([word], k=1)[word][0][1], abs=1e-3)
+    sorts = [cell.get("aria-sort") for cell in table.all("thead")[0].all("th")]
+    assert sorts == ["ascending", "none", "none", "none", "", ""]
+
+
+def test_scores_and_marks_come_with_a_dictionary(model, tmp_path):
+    assert 'id="accuracy"' not in written(model, tmp_path)
+    pairs = [("s0", "t0"), ("s1", "t1"), ("s2", "t9"), ("absent", "t3")]
+    page = written(model, tmp_path, dictionary=pairs)
+    tree, problems = read_page(page)
+    assert problems == []
+    scores = next(node for node in tree.all("section") if node.get("id") == "accuracy").text
+    assert "66.7 %" in scores  # two of three at 1
+    assert "75.0 %" in scores  # three of four source words could be asked
+    body = next(node for node in tree.all("table") if node.get("id") == "words").all("tbody")[0]
+    marked = [
+        row.all("th")[0].text for row in body.all("tr") if any(one.get("class") == "right" for one in row.all("span"))
+    ]
+    assert marked == ["s0", "s1"]
+    file = tmp_path / "gold.txt"
+    file.write_text("".join(f"{a} {b}\n" for a, b in pairs), encoding="utf-8")
+    assert written(model, tmp_path, dictionary=file) == page
+
+
+def test_words_are_text_and_never_markup(tmp_path):
+    page = written(known_model(hostile=True), tmp_path)
+    tree, problems = read_page(page)
+    assert problems == []
+    assert len(tree.all("script")) == 1
+    assert not tree.all("img")
+    assert not tree.all("b")
+    assert not set(page) & {"\x00", "\u2028", "\u202e", "\ud800"}
+    words = {node.text for node in tree.all("bdi")}
+    assert {"<script>alert(1)</script>", "</title></style>&amp;\"'`", "دیوان‌سالاری", "𝔘nicode 語"} <= words
+    assert "\ufffdesrever line\ufffdnul\ufffdhalf" in words
+    assert "dropped <b>one</b>" in tree.all("li")[-1].text
+
+
+def test_the_page_loads_nothing_and_runs_only_its_own_script(model, tmp_path):
+    page = written(model, tmp_path)
+    tree, _ = read_page(page)
+    assert not re.search(r"\bsrc=|@import|url\(", page)
+    assert re.findall(r"https?://[\w./]+", page) == ["http://www.w3.org/2000/svg"]  # a name, not an address to load
+    policy = next(
+        node.get("content") for node in tree.all("meta") if node.get("http-equiv") == "Content-Security-Policy"
+    )
+    digest = base64.b64encode(hashlib.sha256(tree.all("script")[0].text.encode()).digest()).decode()
+    assert policy.startswith("default-src 'none'")
+    assert f"script-src 'sha256-{digest}'" in policy
+
+
+@pytest.mark.parametrize(("dims", "count"), [((1, 1), 12), ((6, 9), 50), ((9, 6), 60), ((40, 2), 30)])
+def test_any_dimensions(dims, count, tmp_path):
+    page = written(known_model(count, dims=dims), tmp_path)
+    _, problems = read_page(page)
+    assert problems == []
+    assert "nan" not in page.replace("finance", "")
+
+
+@pytest.mark.parametrize(
+    ("word", "said"), [("failed", "expect these translations to be wrong"), ("doubtful", "does not decide")]
+)
+def test_a_bad_verdict_is_said_plainly(word, said, tmp_path):
+    page = written(known_model(word=word, rivals=2), tmp_path)
+    assert said in page
+    assert f"<title>{word.capitalize()}:" in page
+
+
+def test_the_file_appears_whole_or_not_at_all(model, tmp_path, monkeypatch):
+    path = tmp_path / "page.html"
+    path.write_text("before")
+    monkeypatch.setattr("invarot.report.page.render_page", lambda contents: "\ud800")
+    with pytest.raises(UnicodeEncodeError):
+        write_page(model, path)
+    assert path.read_text() == "before"
+    assert [one.name for one in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_bad_paths_and_dictionaries_are_refused_before_anything_is_written(model, tmp_path):
+    with pytest.raises(InputError, match="make the directory first"):
+        write_page(model, tmp_path / "none" / "page.html")
+    with pytest.raises(InputError, match="right direction"):
+        write_page(model, tmp_path / "page.html", dictionary=[("t1", "s1")])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_history_no_settings(model, tmp_path):
+    """A model that was put together by hand still has a page."""
+    bare = type(model)(**{**vars(model), "history": [], "settings": {}})
+    assert read_page(written(bare, tmp_path))[1] == []
+
+
+def test_many_words_stay_small(tmp_path):
+    assert len(written(known_model(4000), tmp_path).encode()) < 1_000_000
+
+
+def test_a_learned_model(tmp_path):
+    from invarot.translation import learn
+
+    english, spanish, gold = load_core_pair()
+    model = learn(english.first(400), spanish.first(420), how="fast")
+    page = written(model, tmp_path, dictionary=gold)
+    tree, problems = read_page(page)
+    assert problems == []
+    assert tree.all("h1")[0].text == "core_en → core_es"
+    assert f"{100 * model.evaluate(gold)['precision@1']:.1f} %" in page
+    labels = [node for node in tree.all("text") if node.get("class").startswith("label")]
+    assert len(labels) > 40
+
+
+def test_short_names():
+    assert [short_name(one) for one in ("/data/wiki.en.vec.gz", "es.npz", "memory", "core pair, core_en.npz", "")] == [
+        "wiki.en", "es", "memory", "core_en", "",
+    ]  # fmt: skip
+
+
+def test_the_same_model_gives_the_same_page(model, tmp_path):
+    assert written(model, tmp_path) == written(model, tmp_path)
+    assert np.isfinite(model.common()[0]).all()
