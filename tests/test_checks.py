@@ -124,7 +124,7 @@ def test_weights(lib):
 
 @pytest.mark.parametrize("value", [0.5, -1, math.nan, "2", None, True, [2]])
 def test_number_refused(value):
-    with pytest.raises(InputError, match="^p: expected a number ≥ 1"):
+    with pytest.raises(InputError, match=r"^p: expected a number ≥ 1"):
         check_number(value, "p", low=1)
 
 
@@ -139,17 +139,17 @@ def test_numbers():
 
 def test_the_rest():
     for value in (0, 2.0, "3", True):
-        with pytest.raises(InputError, match="^n: expected a whole number"):
+        with pytest.raises(InputError, match=r"^n: expected a whole number"):
             check_count(value, "n")
     for value in (1, "True", None):
-        with pytest.raises(InputError, match="^flag: expected True or False"):
+        with pytest.raises(InputError, match=r"^flag: expected True or False"):
             check_flag(value, "flag")
     with pytest.raises(InputError, match="did you mean 'exact'"):
         check_choice("exakt", "plan", ("sinkhorn", "exact"))
     with pytest.raises(InputError, match=r"no option 'epsilonn'; did you mean 'epsilon'\?"):
         check_known(["epsilonn"], ["epsilon", "rng"], "align")
     for value in (-1, 1.5, "0", None, np.random.RandomState(0), True):
-        with pytest.raises(InputError, match="^rng: "):
+        with pytest.raises(InputError, match=r"^rng: "):
             check_rng(value)
     generator = np.random.default_rng(3)
     assert check_rng(generator) is generator
