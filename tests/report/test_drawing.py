@@ -9,7 +9,7 @@ from invarot.report.dynamics import find_runs
 from invarot.report.figures import Run, line_chart, log_ticks, nice_ticks, probability_scale
 from invarot.report.markup import element, number, percent, shorten, text
 from invarot.report.scatter import Room, fit, pairs_picture, text_width
-from invarot.report.spaces import principal_plane, project, variance_share
+from invarot.report.spaces import principal_plane, project, sample_rows, variance_share
 
 
 @pytest.mark.parametrize(
@@ -131,12 +131,17 @@ def test_the_plane_holds_the_largest_directions():
 
 
 def test_projected_pairs_coincide_when_the_spaces_do():
-    rng = np.random.default_rng(0)
-    x = rng.standard_normal((300, 5))
-    order = rng.permutation(300)
-    words = [f"w{'abcdefghij'[i % 10]}{'abcdefghij'[i // 10 % 10]}{'abc'[i // 100]}" for i in range(300)]
-    spaces = project((x, x[order]), (x, x[order]), (words, [words[i] for i in order]), np.argsort(order))
-    assert all(left == right for left, right in spaces.words)
+    x = np.random.default_rng(0).standard_normal((60, 5))
+    turned = x @ np.linalg.qr(np.random.default_rng(1).standard_normal((5, 5)))[0]
+    spaces = project([("a", "b")] * 60, (x, turned), (x, 3 * x))
     assert np.allclose(*spaces.after)
-    assert len(spaces.words) == 140
-    assert spaces.words[0][0] == words[30]  # the first tenth is left out
+    assert spaces.shares[0] == pytest.approx(spaces.shares[1])  # a rotation moves no variance
+    assert np.allclose(np.abs(spaces.before[0]), np.abs(spaces.before[1]))  # and only signs are left to chance
+
+
+def test_the_drawn_words_are_frequent_but_not_the_most_frequent():
+    words = [f"w{'abcdefghij'[i % 10]}{'abcdefghij'[i // 10 % 10]}{'abcdefghij'[i // 100]}" for i in range(1000)]
+    words[1] = "1997"
+    assert sample_rows(words[:50]).tolist() == list(range(5, 50))
+    assert sample_rows(words).tolist() == list(range(100, 240))
+    assert sample_rows(["1", "2", "3"]).tolist() == [0, 1, 2]  # no words at all: identifiers

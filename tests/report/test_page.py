@@ -169,11 +169,21 @@ def test_a_learned_model(tmp_path):
 
 
 def test_short_names():
-    assert [short_name(one) for one in ("/data/wiki.en.vec.gz", "es.npz", "memory", "core pair, core_en.npz", "")] == [
-        "wiki.en", "es", "memory", "core_en", "",
-    ]  # fmt: skip
+    given = "/data/wiki.en.vec.gz", "es.npz", "memory", "word2vec.zh", "core pair, core_en.npz", ""
+    assert [short_name(one) for one in given] == ["wiki.en", "es", "memory", "word2vec.zh", "core_en", ""]
 
 
 def test_the_same_model_gives_the_same_page(model, tmp_path):
     assert written(model, tmp_path) == written(model, tmp_path)
     assert np.isfinite(model.common()[0]).all()
+
+
+def test_a_large_vocabulary_is_looked_up_in_part_and_says_so(model, tmp_path, monkeypatch):
+    for module in ("contents", "listing"):
+        monkeypatch.setattr(f"invarot.report.{module}.SEARCHED", 40)
+    monkeypatch.setattr("invarot.report.contents.ROWS", 10)
+    tree, _ = read_page(written(model, tmp_path))
+    section = next(node for node in tree.all("section") if node.get("id") == "translations")
+    assert "The first 10 of 50 source words" in section.text
+    assert "among the first 40 words of each side" in section.text
+    assert len(section.all("tbody")[0].all("tr")) == 10

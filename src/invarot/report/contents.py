@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from ..alignment.verdict import Verdict
+from ..arrays import to_numpy
+from ..retrieval.neighbours import neighbours
 from ..words.dictionaries import read_dictionary
 from ..words.preprocessing import Preprocessing
 from ..words.vectors import Vectors
-from .spaces import Spaces, project
+from .spaces import Spaces, project, sample_rows
 
 ROWS = 2000  # source words in the table
 BEST = 3  # translations of each
+SEARCHED = (
+    50_000  # words of each side that the table's translations are looked up among: a page should not take minutes
+)
 
 Floats = np.ndarray[Any, Any]
 Dictionary = str | os.PathLike[str] | Sequence[tuple[str, str]]
@@ -41,7 +46,6 @@ class Learned(Protocol):
     def settings(self) -> dict[str, Any]: ...
 
     def common(self) -> tuple[Floats, Floats]: ...
-    def translate(self, words: Iterable[str], *, k: int = ...) -> dict[str, list[tuple[str, float]]]: ...
     def evaluate(self, dictionary: Sequence[tuple[str, str]]) -> dict[str, Any]: ...
 
 
@@ -84,17 +88,23 @@ def gather(model: Learned, dictionary: Dictionary | None = None) -> Contents:
     listed: dict[str, set[str]] = {}
     for left, right in pairs or ():
         listed.setdefault(left, set()).add(right)
-    found = model.translate(model.source.words[:ROWS], k=BEST)
-    rows = tuple(
-        Row(rank, word, tuple(best), frozenset(listed.get(word, ())) & {one for one, _ in best})
-        for rank, (word, best) in enumerate(found.items(), 1)
+    x, y = model.common()
+    asked = np.arange(min(ROWS, len(x)))
+    found, values = neighbours(x[:SEARCHED], y[:SEARCHED], k=min(BEST, len(y)), queries=asked)
+    found, values = to_numpy(found), to_numpy(values)
+    rows = []
+    for i, word in enumerate(model.source.words[: len(asked)]):
+        best = tuple((model.target.words[j], float(value)) for j, value in zip(found[i], values[i], strict=True))
+        rows.append(Row(i + 1, word, best, frozenset(listed.get(word, ())) & {one for one, _ in best}))
+    drawn = sample_rows(model.source.words[: len(asked)])
+    return Contents(model, tuple(rows), _project(model, drawn, found[drawn, 0], (x, y)), scores)
+
+
+def _project(model: Learned, left: Floats, right: Floats, common: tuple[Floats, Floats]) -> Spaces:
+    """The pairs (left, right) of rows, in the plane."""
+    words = ((model.source.words[i], model.target.words[j]) for i, j in zip(left.tolist(), right.tolist(), strict=True))
+    prepared = (
+        model.prepare_source.apply(model.source.vectors[left]),
+        model.prepare_target.apply(model.target.vectors[right]),
     )
-    targets = model.target.index()
-    matched = np.asarray([targets[row.best[0][0]] for row in rows], dtype=np.int64)
-    return Contents(model, rows, _project(model, matched), scores)
-
-
-def _project(model: Learned, matched: Floats) -> Spaces:
-    x = model.prepare_source.apply(model.source.vectors)
-    y = model.prepare_target.apply(model.target.vectors)
-    return project((x, y), model.common(), (model.source.words, model.target.words), matched)
+    return project(words, prepared, (common[0][left], common[1][right]))

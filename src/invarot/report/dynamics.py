@@ -45,8 +45,9 @@ def dynamics_section(contents: Contents) -> str:
             "Grey is the search, in which many starts race and the leader of each step is shown; colour is the solve "
         )
         lead += "that follows."
-    body = f'<p>{text(lead)}</p><div class="charts">{"".join(charts)}</div>{_times(contents)}{_numbers(steps, rounds)}'
-    return section("dynamics", "How it was learned", body)
+    columns = " two" * (len(charts) == 4)  # a last one alone in its row looks lost
+    body = f'<p>{text(lead)}</p><div class="charts{columns}">{"".join(charts)}</div>'
+    return section("dynamics", "How it was learned", body + _times(contents) + _numbers(steps, rounds))
 
 
 def find_runs(steps: Sequence[Mapping[str, Any]]) -> list[Run]:

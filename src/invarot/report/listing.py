@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from .contents import Contents, Row
+from .contents import SEARCHED, Contents, Row
 from .markup import count, minus, number, section, text, word_markup
 
 SORTED_BY = (("rank", "Rank"), ("word", "Word"), ("best", "Translation"), ("score", "Score"))
@@ -24,6 +24,8 @@ def translations_section(contents: Contents) -> str:
     lead = (
         f"{which} {count(total)} source words, each with its best translations and their CSLS scores (larger is surer)."
     )
+    if max(total, len(contents.model.target)) > SEARCHED:
+        lead += f" They were looked up among the first {count(SEARCHED)} words of each side."
     if contents.scores is not None:
         lead += f" {RIGHT} marks a translation that the dictionary lists."
     if contents.model.verdict.word == "failed":

@@ -6,7 +6,7 @@ import html
 import math
 from typing import Any
 
-LONG = 14
+LONG, LONGEST = 14, 80  # characters that may break across lines; that are shown
 REPLACEMENT = "\ufffd"
 JOINERS = "\u200c\u200d"  # format characters that Persian and Hindi words need
 
@@ -85,4 +85,4 @@ def bar(share: float) -> str:
 
 def word_markup(word: str) -> str:
     """A word, isolated so that its direction stays its own; only a very long one may break across lines."""
-    return f"<bdi{' class=long' if len(word) > LONG else ''}>{text(word)}</bdi>"
+    return f"<bdi{' class=long' if len(word) > LONG else ''}>{text(shorten(word, LONGEST))}</bdi>"

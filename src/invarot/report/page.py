@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path, PurePath
 
 from ..errors import InputError
-from ..words.writers import replacing
+from ..words.writers import SUFFIXES, replacing
 from .contents import Contents, Dictionary, Learned, gather
 from .dynamics import dynamics_section
 from .listing import settings_section, translations_section
@@ -97,10 +97,9 @@ def render_page(contents: Contents) -> str:
 
 def short_name(source: str) -> str:
     """``/data/wiki.en.vec.gz`` → ``wiki.en``: the part of a source that a heading has room for."""
-    name = PurePath(source.rpartition(", ")[2]).name
-    for _ in range(1 + name.endswith(".gz")):
-        name = PurePath(name).stem
-    return name or source
+    name = PurePath(source.rpartition(", ")[2]).name.removesuffix(".gz")
+    kind = PurePath(name).suffix
+    return (name.removesuffix(kind) if kind in SUFFIXES else name) or source
 
 
 def _asset(name: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,34 +30,30 @@ class Spaces:
     shares: tuple[float, float, float]
 
 
-def project(
-    prepared: tuple[Floats, Floats],
-    common: tuple[Floats, Floats],
-    words: tuple[Sequence[str], Sequence[str]],
-    matched: Floats,
-) -> Spaces:
-    """Points in the plane for frequent source words and their best translations.
+def sample_rows(words: Sequence[str]) -> Floats:
+    """Which of the frequent words are drawn: such as look like words, without the most frequent of all."""
+    rows = np.flatnonzero(looks_like_word(words))
+    rows = rows if 2 * len(rows) >= len(words) else np.arange(len(words))
+    skipped = min(SKIPPED, len(rows) // 10)
+    return rows[skipped : skipped + SAMPLE]
+
+
+def project(words: Iterable[tuple[str, str]], prepared: tuple[Floats, Floats], common: tuple[Floats, Floats]) -> Spaces:
+    """Points in the plane for pairs of words.
 
     Parameters
     ----------
-    prepared : (n, dx), (m, dy), each side after its preprocessing
-    common : (n, d), (m, d), both sides in the common space
-    words : of both sides
-    matched : (r,), the target row of each of the first r source words
+    words : s pairs
+    prepared : (s, dx), (s, dy), each side after its preprocessing
+    common : (s, d), (s, d), both sides in the common space
     """
-    rows = np.flatnonzero(looks_like_word(words[0][: len(matched)]))
-    rows = rows if 2 * len(rows) >= len(matched) else np.arange(len(matched))
-    skipped = min(SKIPPED, len(rows) // 10)
-    rows = rows[skipped : skipped + SAMPLE]
-    chosen = rows, matched[rows]
-    left, right = (side[few] for side, few in zip(prepared, chosen, strict=True))
-    frames = principal_plane(left), principal_plane(right)
-    both = [unit_rows(side[few]) for side, few in zip(common, chosen, strict=True)]
+    frames = principal_plane(prepared[0]), principal_plane(prepared[1])
+    both = unit_rows(common[0]), unit_rows(common[1])
     frame = principal_plane(both[0] + both[1])
-    shares = variance_share(left, frames[0]), variance_share(right, frames[1])
+    shares = variance_share(prepared[0], frames[0]), variance_share(prepared[1], frames[1])
     return Spaces(
-        words=tuple((words[0][i], words[1][j]) for i, j in zip(*(few.tolist() for few in chosen), strict=True)),
-        before=(left @ frames[0], right @ frames[1]),
+        words=tuple(words),
+        before=(prepared[0] @ frames[0], prepared[1] @ frames[1]),
         after=(both[0] @ frame, both[1] @ frame),
         shares=(*shares, variance_share(np.concatenate(both), frame)),
     )
