@@ -105,9 +105,9 @@ class Pair:
         ix, iy = (rng.permutation(count)[: int(share * count)] for _ in range(2))
         return ix, iy, unit(self.x[ix]), unit(self.y[iy])
 
-    def finish(self, w: np.ndarray, count: int) -> dict[str, float]:
+    def finish(self, w: np.ndarray, count: int, epsilon: float) -> dict[str, float]:
         x, y = unit(self.x[:count]), unit(self.y[:count])
-        w, value = solve(x, y, w, epsilon=0.06, floor=0.02, decay=0.85, tail=10)
+        w, value = solve(x, y, w, epsilon=epsilon, floor=0.02, decay=0.85, tail=10)
         return {"objective": round(value, 4), "p_at_1": round(precision(self.x, self.y, w, self.test), 1)}
 
     def supervised(self) -> np.ndarray:
@@ -135,7 +135,7 @@ def unpaired(pair: Pair, seed: int, args: argparse.Namespace, *, ordered: bool) 
         "start_p_at_1": round(precision(pair.x, pair.y, w, pair.test), 1),
         "start_seconds": round(took),
     }
-    return {**row, **pair.finish(w, args.words)}
+    return {**row, **pair.finish(w, args.words, args.last_epsilon)}
 
 
 def paired(pair: Pair, seed: int, count: int, args: argparse.Namespace) -> dict[str, Any]:
@@ -151,7 +151,11 @@ def paired(pair: Pair, seed: int, count: int, args: argparse.Namespace) -> dict[
         w, _ = solve(x, y, w, epsilon=0.2, floor=0.02, decay=0.9, tail=4, known=known)
     else:
         w = STARTS["fused"](x, y, uniform(x), uniform(y), rng=rng, sizes=None)[0]
-    return {"k": count, "seed": seed, **pair.finish(w, args.words)}  # the pairs did their part: all words weigh alike
+    return {
+        "k": count,
+        "seed": seed,
+        **pair.finish(w, args.words, args.last_epsilon),
+    }  # the pairs did their part: all words weigh alike
 
 
 def starts(pair: Pair, args: argparse.Namespace) -> list[dict[str, Any]]:
@@ -179,6 +183,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="number of the first seed")
     parser.add_argument("--size", type=int, default=3000, help="words of the first stage")
     parser.add_argument("--words", type=int, default=5000, help="words of the last stage")
+    parser.add_argument("--last-epsilon", type=float, default=0.06, help="first epsilon of the last stage")
     parser.add_argument("--counts", type=int, nargs="+", default=[5, 10, 20, 50, 100, 500])
     parser.add_argument("--pair-weight", type=float, default=0.1)
     args = parser.parse_args()
