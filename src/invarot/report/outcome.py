@@ -41,8 +41,8 @@ EVIDENCE = {
     "agreement": ("Starts that agree", "of the starts that were solved to the end arrived at this map."),
     "rivals": (
         "Rival maps",
-        "other maps score as well but send words elsewhere. Above 0 the vocabularies look symmetric: the choice is a "
-        "guess, and the probability is lowered.",
+        "other maps score as well but send words elsewhere. Above 0 the vocabularies may be symmetric, and the choice "
+        "between the maps is then a guess.",
     ),
     "marginal_error": (
         "Error of the plan",
