@@ -1,0 +1,35 @@
+"""``invarot reproduce``: a figure or table of the paper, its numbers, and whether the claim held."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..experiments import NAMES, Context, find, reproduce
+from .app import app, stderr
+
+
+@app.command("reproduce")
+def reproduce_command(
+    name: Annotated[str, typer.Argument(metavar="NAME", help=f"{', '.join(NAMES)}, or all.")],
+    quick: Annotated[bool, typer.Option("--quick", help="A small version, of a minute or so.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same numbers.")] = 0,
+    out: Annotated[Path, typer.Option("-o", "--out", help="A folder NAME is made in it.")] = Path("results/reproduce"),
+    data: Annotated[Path | None, typer.Option(help="Europarl vectors and dictionaries (europarl100/, muse/).")] = None,
+    muse: Annotated[Path | None, typer.Option(help="MUSE's own files (wiki.XX.vec, dictionaries/).")] = None,
+) -> None:
+    """Run an experiment of the paper: data, figure and manifest into one folder, a sentence on whether the claim held.
+
+    A run that was stopped goes on where it was.
+    """
+    command = shlex.join(["invarot", *sys.argv[1:]])
+    for one in NAMES if name == "all" else (name,):
+        experiment = find(one)
+        context = Context(out / one, quick=quick, seed=seed, data=data, muse=muse, command=command)
+        sentence = reproduce(experiment, context)
+        print(f"{one}: {sentence}", flush=True)
+        stderr.print(f"{context.out}/: data.csv, figure.png, figure.svg, manifest.json", highlight=False)

@@ -1,0 +1,48 @@
+"""Synthetic clouds with known answers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..geometry.schatten import SchattenBall
+from ..words import Gold, Preprocessing, Vectors, load_core_pair
+
+Floats = np.ndarray[Any, Any]
+
+
+def make_cloud(count: int, d: int, rng: np.random.Generator, *, whiten: bool = False) -> Floats:
+    """A lumpy cloud without symmetry (n, d), centred, of variance one a dimension on average; white where asked."""
+    centres = 2.0 * rng.normal(size=(4, d))
+    x: Floats = centres[rng.integers(4, size=count)] + rng.gamma(1.5, size=(count, d))
+    x -= x.mean(axis=0)
+    x /= np.sqrt(np.mean(x**2))
+    if not whiten:
+        return x
+    power, vectors = np.linalg.eigh(x.T @ x / count)
+    white: Floats = x @ (vectors / np.sqrt(power)) @ vectors.T
+    return white
+
+
+def random_orthogonal(d: int, rng: np.random.Generator) -> Floats:
+    """Uniform over the orthogonal group."""
+    return random_map(d, math.inf, rng)
+
+
+def random_map(d: int, p: float, rng: np.random.Generator) -> Floats:
+    """A map of F_p: Haar orthogonal for p = ∞, else a Gaussian matrix scaled to the edge of the ball."""
+    draw = rng.normal(size=(d, d))
+    if math.isinf(p):
+        u, _, vt = np.linalg.svd(draw)
+        return np.asarray(u @ vt)
+    return np.asarray(SchattenBall(p).fit(draw))
+
+
+def core_words(count: int) -> tuple[Vectors, Vectors, Floats, Floats, Gold]:
+    """The first words of the pair that ships along, preprocessed, and its gold list."""
+    source, target, pairs = load_core_pair()
+    source, target = source.first(count), target.first(count)
+    x, y = (Preprocessing().fit_apply(side.vectors)[1] for side in (source, target))
+    return source, target, x, y, Gold.from_pairs(pairs, source.words, target.words)

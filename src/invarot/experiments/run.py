@@ -1,0 +1,155 @@
+"""What every experiment shares: cells that are done once, a table, a figure, a manifest, a sentence."""
+
+from __future__ import annotations
+
+import csv
+import json
+import platform
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from ..words.writers import replacing
+
+Row = dict[str, Any]
+Teller = Callable[[str], object]
+
+
+@dataclass(frozen=True)
+class Context:
+    """What was asked for; ``seed`` and ``quick`` and the data are part of what a cell means."""
+
+    out: Path
+    quick: bool = False
+    seed: int = 0
+    data: Path | None = None
+    muse: Path | None = None
+    command: str = ""
+
+    def identity(self) -> dict[str, Any]:
+        where = {"data": self.data, "muse": self.muse}
+        return {"quick": self.quick, "seed": self.seed, **{key: str(value or "") for key, value in where.items()}}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A piece of work with a name; its rows are kept as soon as they are there."""
+
+    name: str
+    work: Callable[[], Sequence[Row]]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One figure or table: its cells, how it is drawn, and the sentence it ends with."""
+
+    name: str
+    claim: str  # what the paper says
+    cells: Callable[[Context], Sequence[Cell]]
+    draw: Callable[[list[Row], Any], Any]  # rows and pyplot to a figure
+    conclude: Callable[[list[Row]], str]
+    notes: dict[str, str] = field(default_factory=dict)
+
+
+def reproduce(experiment: Experiment, context: Context, *, tell: Teller | None = None) -> str:
+    """Run the cells that are not done yet, write everything into ``context.out``, and return the sentence.
+
+    Writes ``data.csv``, ``figure.png``, ``figure.svg``, ``manifest.json``; ``cells.jsonl`` is what a stopped run goes on
+    from (it starts afresh where the seed, the size or the data differ).
+    """
+    from .style import load_pyplot
+
+    pyplot = load_pyplot()  # before any work: a missing extra should not cost an hour
+    tell = tell or (lambda line: print(line, file=sys.stderr, flush=True))
+    context.out.mkdir(parents=True, exist_ok=True)
+    begun = time.perf_counter()
+    store = context.out / "cells.jsonl"
+    done = _kept(store, context.identity())
+    todo = list(experiment.cells(context))
+    for number, cell in enumerate(todo, 1):
+        if cell.name in done:
+            continue
+        tell(f"{experiment.name} {number}/{len(todo)} · {cell.name}")
+        start = time.perf_counter()
+        rows = [dict(row) for row in cell.work()]
+        done[cell.name] = {"name": cell.name, "seconds": round(time.perf_counter() - start, 3), "rows": rows}
+        with store.open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps(done[cell.name]) + "\n")
+    rows = [row for cell in todo for row in done[cell.name]["rows"]]
+    write_csv(context.out / "data.csv", rows)
+    figure = experiment.draw(rows, pyplot)
+    for kind in ("png", "svg"):
+        # no date and no random ids in the files: the same data give the same bytes
+        figure.savefig(context.out / f"figure.{kind}", metadata={"Date": None} if kind == "svg" else None)
+    pyplot.close(figure)
+    sentence = experiment.conclude(rows)
+    seconds = sum(done[cell.name]["seconds"] for cell in todo)
+    _write_manifest(context, experiment, sentence, seconds, time.perf_counter() - begun)
+    return sentence
+
+
+def write_csv(path: Path, rows: Sequence[Row]) -> None:
+    """All rows, with every column that any of them has."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.DictWriter(stream, names, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def _kept(store: Path, identity: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Finished cells of an earlier run that was asked for the same; a line cut short by the stop is left out."""
+    found: dict[str, dict[str, Any]] = {}
+    if store.exists():
+        lines = store.read_text(encoding="utf-8").splitlines()
+        if lines and _parse(lines[0]) == identity:
+            for line in lines[1:]:
+                cell = _parse(line)
+                if cell is not None and "name" in cell:
+                    found[cell["name"]] = cell
+    lines = [json.dumps(identity), *(json.dumps(cell) for cell in found.values())]
+    with replacing(store) as stream:
+        stream.write(("\n".join(lines) + "\n").encode())
+    return found
+
+
+def _parse(line: str) -> dict[str, Any] | None:
+    try:
+        value = json.loads(line)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _write_manifest(
+    context: Context, experiment: Experiment, sentence: str, seconds: float, last: float
+) -> None:
+    manifest = {
+        "experiment": experiment.name,
+        "command": context.command,
+        **context.identity(),
+        "claim": experiment.claim,
+        "finding": sentence,
+        "seconds_of_work": round(seconds, 1),
+        "seconds_of_this_run": round(last, 1),
+        "versions": {"python": platform.python_version(), **versions()},
+        "machine": f"{platform.system()} {platform.machine()}",
+        "date": time.strftime("%Y-%m-%d"),
+        **experiment.notes,
+    }
+    text = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
+    (context.out / "manifest.json").write_text(text, encoding="utf-8")
+
+
+def versions() -> dict[str, str]:
+    found = {}
+    for name in ("invarot", "numpy", "scipy", "matplotlib", "torch"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,88 @@
+"""One look for all figures: quiet axes, and lines that differ by dash and marker, so that grey paper shows them too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import MissingExtra
+from .run import Row
+
+GOOD, BAD, INK = "#1b7f4d", "#c8352b", "#333333"
+
+# color, dash, marker: in order of lightness
+LOOKS = (
+    ("#1f3b73", "-", "o"),
+    ("#c8553d", "--", "s"),
+    ("#2a9d8f", "-.", "^"),
+    ("#8a6fb0", ":", "D"),
+    ("#e0a030", (0, (5, 1, 1, 1, 1, 1)), "v"),
+    ("#777777", (0, (1, 2)), "x"),
+    ("#4fa3d8", (0, (7, 2)), "P"),
+)
+
+
+def load_pyplot() -> Any:
+    """matplotlib.pyplot without a window, in our style."""
+    try:
+        import matplotlib
+    except ImportError as error:
+        raise MissingExtra("a figure", "report") from error
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as pyplot
+
+    pyplot.rcParams.update(
+        {
+            "figure.dpi": 110,
+            "savefig.dpi": 160,
+            "savefig.bbox": "tight",
+            "svg.hashsalt": "invarot",
+            "font.size": 9.5,
+            "axes.titlesize": 10.5,
+            "axes.titlelocation": "left",
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.edgecolor": "#888888",
+            "axes.grid": True,
+            "grid.color": "#e6e6e6",
+            "grid.linewidth": 0.7,
+            "axes.axisbelow": True,
+            "lines.linewidth": 1.7,
+            "lines.markersize": 4.5,
+            "legend.frameon": False,
+            "legend.handlelength": 2.8,
+        }
+    )
+    return pyplot
+
+
+def look(number: int) -> dict[str, Any]:
+    """Color, dash and marker of the n-th series."""
+    color, dash, marker = LOOKS[number % len(LOOKS)]
+    return {"color": color, "linestyle": dash, "marker": marker}
+
+
+def mean_and_sd(rows: Iterable[Row], x: str, y: str) -> tuple[list[Any], list[float], list[float]]:
+    """The values of ``x`` in their order, and the mean and standard deviation of ``y`` at each (NaN left out)."""
+    groups: dict[Any, list[float]] = {}
+    for row in rows:
+        if row.get(y) is not None and np.isfinite(row[y]):
+            groups.setdefault(row[x], []).append(float(row[y]))
+    keys = sorted(groups)
+    return keys, [float(np.mean(groups[key])) for key in keys], [float(np.std(groups[key])) for key in keys]
+
+
+def plot_series(axis: Any, rows: Sequence[Row], x: str, y: str, label: str, number: int, *, bars: bool = True) -> None:
+    """Mean of ``y`` against ``x``, with one standard deviation as an error bar where there is more than one run."""
+    keys, means, deviations = mean_and_sd(rows, x, y)
+    if not keys:
+        return
+    error = deviations if bars and any(deviations) else None
+    axis.errorbar(keys, means, yerr=error, label=label, capsize=2.5, elinewidth=0.9, **look(number))
+
+
+def footnote(figure: Any, text: str) -> None:
+    """A line of explanation below the axes."""
+    figure.text(0.01, -0.02, text, fontsize=8, color="#666666", ha="left", va="top")

@@ -1,0 +1,91 @@
+"""The pairs of vocabularies that the translation table is made on, wherever they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..words import Gold, Preprocessing, Vectors, load_core_pair, read_dictionary, read_vectors
+from .run import Context
+
+EUROPARL_WORDS = 20_000
+MUSE_WORDS = 200_000
+LANGUAGES = ("es", "fr", "de", "it", "ru")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Both sides preprocessed, pairs of rows to train on, and the gold list to test on."""
+
+    x: np.ndarray[Any, Any]
+    y: np.ndarray[Any, Any]
+    train: list[tuple[int, int]]
+    gold: Gold
+
+
+@dataclass(frozen=True)
+class Task:
+    name: str
+    load: Callable[[], Pair]
+
+
+def find_tasks(context: Context) -> list[Task]:
+    """Europarl where ``--data`` was given, MUSE's files where ``--muse`` was, else the pair that ships along."""
+    if context.data is not None:
+        return _tasks(context.data / "europarl100", context.data / "muse", "{code}.npz", EUROPARL_WORDS, "--data")
+    if context.muse is not None:
+        return _tasks(context.muse, context.muse / "dictionaries", "wiki.{code}.vec", MUSE_WORDS, "--muse")
+    words = 1000 if context.quick else 5000
+    return [
+        Task("en-es (core)", lambda: core_pair(words, False)),
+        Task("es-en (core)", lambda: core_pair(words, True)),
+    ]
+
+
+def core_pair(words: int, reverse: bool) -> Pair:
+    """The pair of the package; a random half of the gold list trains, the other half tests."""
+    source, target, pairs = load_core_pair()
+    if reverse:
+        source, target, pairs = target, source, [(right, left) for left, right in pairs]
+    source, target = source.first(words), target.first(words)
+    asked = sorted({left for left, _ in pairs})
+    chosen = set(np.random.default_rng(0).permutation(asked)[: len(asked) // 2].tolist())
+    train = Gold.from_pairs([pair for pair in pairs if pair[0] in chosen], source.words, target.words)
+    test = Gold.from_pairs([pair for pair in pairs if pair[0] not in chosen], source.words, target.words)
+    return Pair(_prepare(source), _prepare(target), train.pairs(), test)
+
+
+def _tasks(vectors: Path, dictionaries: Path, pattern: str, words: int, option: str) -> list[Task]:
+    codes = [code for code in LANGUAGES if (vectors / pattern.format(code=code)).exists()]
+    english = vectors / pattern.format(code="en")
+    if not codes or not english.exists():
+        raise InputError(f"{option}: expected {english.name} and one of "
+                         f"{', '.join(pattern.format(code=code) for code in LANGUAGES)} in {vectors}, found "
+                         f"{len(codes)} of the latter")  # fmt: skip
+    names = [name for code in codes for name in (f"en-{code}", f"{code}-en")]
+    return [
+        Task(name, lambda n=name: _read_pair(vectors, dictionaries, pattern, words, n))  # type: ignore[misc]
+        for name in names
+        if (dictionaries / f"{name}.5000-6500.txt").exists()
+    ]
+
+
+@lru_cache(maxsize=2)
+def _read_pair(vectors: Path, dictionaries: Path, pattern: str, words: int, name: str) -> Pair:
+    source, target = (read_vectors(vectors / pattern.format(code=code), max_words=words) for code in name.split("-"))
+    train, test = (
+        Gold.from_pairs(read_dictionary(dictionaries / f"{name}.{part}.txt"), source.words, target.words)
+        for part in ("0-5000", "5000-6500")
+    )
+    return Pair(_prepare(source), _prepare(target), train.pairs(), test)
+
+
+def _prepare(side: Vectors) -> np.ndarray[Any, Any]:
+    found: np.ndarray[Any, Any] = Preprocessing().fit_apply(np.asarray(side.vectors, dtype=np.float32))[1]
+    return found

@@ -1,0 +1,148 @@
+"""Each baseline on a cloud whose answer is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from invarot import Alignment, InputError, baselines
+from invarot.geometry.schatten import schatten_norm
+
+DIMENSION = 3
+
+
+@pytest.fixture(scope="module")
+def cloud():
+    """A skew cloud, turned and shuffled: x, y, the rotation, and for each row of x its row of y."""
+    rng = np.random.default_rng(4)
+    x = rng.gamma(1.5, size=(80, DIMENSION))
+    x -= x.mean(axis=0)
+    turn = np.linalg.qr(rng.normal(size=(DIMENSION, DIMENSION)))[0]
+    turn *= np.sign(np.linalg.det(turn))
+    order = rng.permutation(len(x))
+    return x, (x @ turn)[order], turn, np.argsort(order)
+
+
+def accuracy(result: Alignment, answer: np.ndarray) -> float:
+    return float(np.mean(np.asarray(result.matches()) == answer))
+
+
+@pytest.mark.parametrize("system", [baselines.emd, baselines.entropic])
+def test_classic_transport_knows_points_that_moved_a_little(system):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(60, 4))
+    order = rng.permutation(60)
+    found = system(x, x[order] + 0.01 * rng.normal(size=(60, 4)))
+    assert accuracy(found, np.argsort(order)) > 0.98
+    assert np.array_equal(found.map, np.eye(4))
+    assert found.verdict.word == "aligned"
+
+
+@pytest.mark.parametrize("system", [baselines.emd, baselines.entropic])
+def test_classic_transport_does_not_know_rotations(system, cloud):
+    x, y, _, answer = cloud
+    assert accuracy(system(x, y), answer) < 0.3
+
+
+def test_emd_is_the_cheapest_plan(cloud):
+    ot = pytest.importorskip("ot")
+    x, y, _, _ = cloud
+    cost = ((x[:, None] - y[None]) ** 2).sum(-1)
+    uniform = np.full(len(x), 1 / len(x))
+    assert baselines.emd(x, y).plan.cost() == pytest.approx(ot.emd2(uniform, uniform, cost))
+
+
+def test_entropic_is_pots_sinkhorn(cloud):
+    ot = pytest.importorskip("ot")
+    x, y, _, _ = cloud
+    cost = ((x[:, None] - y[None]) ** 2).sum(-1)
+    uniform = np.full(len(x), 1 / len(x))
+    found = baselines.entropic(x, y, epsilon=0.1, tol=1e-9, max_iter=20_000)
+    theirs = ot.sinkhorn(uniform, uniform, cost, found.plan.epsilon, stopThr=1e-11, numItermax=20_000)
+    assert np.abs(found.plan.dense() - theirs).max() < 1e-8
+
+
+def test_other_dimensions_have_no_distance():
+    with pytest.raises(InputError, match="as many columns"):
+        baselines.emd(np.ones((4, 2)), np.ones((4, 3)))
+
+
+def test_oracle_is_told_the_map(cloud):
+    x, y, turn, answer = cloud
+    found = baselines.oracle(x, y, true_map=turn, epsilon=0.003)
+    assert accuracy(found, answer) > 0.95
+    assert np.array_equal(found.map, turn)
+    untransformed = baselines.oracle(x, y @ turn.T, epsilon=0.003)
+    assert np.allclose(untransformed.plan.dense(), found.plan.dense(), atol=1e-6)
+
+
+def test_procrustes_needs_as_many_pairs_as_dimensions(cloud):
+    x, y, turn, answer = cloud
+    pairs = np.stack([np.arange(DIMENSION), answer[:DIMENSION]], axis=1)
+    found = baselines.procrustes(x, y, pairs)
+    assert np.allclose(found.map, turn)
+    assert accuracy(found, answer) == 1
+    assert found.verdict.word == "aligned"
+    wrong = np.stack([np.arange(DIMENSION), np.roll(answer[:DIMENSION], 1)], axis=1)
+    assert not np.allclose(baselines.procrustes(x, y, wrong).map, turn, atol=0.1)
+
+
+def test_procrustes_between_dimensions():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(50, 5))
+    w = np.linalg.qr(rng.normal(size=(5, 3)))[0]
+    found = baselines.procrustes(x, x @ w, [(i, i) for i in range(50)])
+    assert found.map.shape == (5, 3)
+    assert np.allclose(np.linalg.svd(found.map)[1], 1)
+
+
+def test_earth_mover_finds_the_rotation_and_depends_on_its_start(cloud):
+    x, y, turn, answer = cloud
+    found = baselines.earth_mover(x, y)
+    assert accuracy(found, answer) == 1
+    assert np.allclose(found.map, turn)
+    assert found.plan.epsilon == 0
+    assert accuracy(baselines.earth_mover(x, y, start=-turn), answer) < 0.5
+
+
+@pytest.mark.parametrize("p", [2.0, 4.0, np.inf])
+def test_invarot_lands_on_its_ball(p, cloud):
+    x, y, _, answer = cloud
+    found = baselines.lp_invarot(x, y, p=p)
+    assert accuracy(found, answer) == 1
+    assert float(schatten_norm(found.map, p)) == pytest.approx(1.0 if np.isinf(p) else DIMENSION ** (1 / p))
+
+
+def test_names_of_the_paper(cloud):
+    x, y, turn, _ = cloud
+    assert np.allclose(baselines.linf_invarot(x, y).map, turn, atol=1e-3)
+    assert baselines.l2_invarot(x, y).settings["p"] == 2
+
+
+def test_wasserstein_procrustes(cloud):
+    rng = np.random.default_rng(1)
+    x = rng.gamma(1.0, size=(300, 6))
+    x -= x.mean(axis=0)
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    turn = np.linalg.qr(rng.normal(size=(6, 6)))[0]
+    order = rng.permutation(300)
+    y = (x @ turn)[order]
+    found = baselines.wasserstein_procrustes(x, y, batch=150, epochs=2, iterations=60, start_size=300)
+    assert accuracy(found, np.argsort(order)) > 0.95
+    assert np.linalg.norm(found.map - turn) < 0.1
+    assert len(found.history) == 2
+    again = baselines.wasserstein_procrustes(x, y, batch=150, epochs=2, iterations=60, start_size=300)
+    assert np.array_equal(again.map, found.map)
+    given = baselines.wasserstein_procrustes(x, y, start=turn, epochs=0)
+    assert np.array_equal(given.map, turn)
+
+
+def test_results_are_results(cloud):
+    """Every field a report or a table reads is there, and the result can be kept."""
+    x, y, _, answer = cloud
+    for found in (baselines.emd(x, y), baselines.procrustes(x, y, [(i, int(answer[i])) for i in range(9)])):
+        assert isinstance(found, Alignment)
+        assert "verdict" in str(found)
+        assert len(found.history) == 1
+        assert found.transform(x).shape == y.shape
+        assert found.settings["baseline"] in ("emd", "procrustes")
