@@ -15,18 +15,19 @@ from ..transport.plan import EntropicPlan, SparsePlan
 from ..transport.schedule import Schedule
 from .alternate import Observer, Run, alternate
 from .history import History
-from .multiscale import solve_in_stages, subproblem
+from .multiscale import COARSE, solve_in_stages, subproblem
 from .problem import Problem
 from .result import StartRecord, Status
 from .settings import Settings
 from .verdict import Verdict, judge, nearest
 
 RACE_POINTS = 5000  # a race is run on at most so many points of each cloud
+RACE_FIRST = 2000  # and on fewer where they are known to be the same ones: the first of ordered rows
 RACE_FLOOR = 0.03  # and only down to this epsilon
 FINALISTS = 3  # of a race that may go on to the full problem
 SAME_MAP = 0.1  # two maps are one if they differ by less than this part of their norm
 PROBES = 300  # points on which two maps that differ by more are compared
-EFFORT = {"quick": 1, "normal": 3, "high": 8, "max": 30}  # waves of starts, at most
+EFFORT = {"quick": 1, "normal": 4, "high": 8, "max": 30}  # waves of starts, at most
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ def race(
             if outcome is not None and outcome.verdict.word == "aligned" and not close:
                 break
             kept.append(k)
-            after = _after_race(problem, settings)
+            after = _after_race(settings)
             run = solve_in_stages(problem, maps[k][None], after, ordered=ordered, rng=rng, on_step=on_step)
             finishes.append(_finish(run, 0, wave.names[k], settings))
             outcome = _conclude(problem, settings, finishes, dropped, on_step)
@@ -100,7 +101,7 @@ def race(
         ]
         assert outcome is not None
         outcome = replace(outcome, starts=_records(finishes, dropped))
-        if outcome.verdict.word == "aligned" or outcome.verdict.evidence.rivals:
+        if outcome.verdict.word == "aligned" or outcome.verdict.symmetric:
             break
     assert outcome is not None
     return outcome
@@ -112,7 +113,7 @@ def _run_race(
     """Where each candidate gets on the coarse problem: maps (s, dx, dy) and values (s,)."""
     if len(wave.names) == 1:
         return wave.maps, np.zeros(1)
-    coarse = subproblem(problem, RACE_POINTS, rng, ordered)
+    coarse = subproblem(problem, RACE_FIRST if ordered else RACE_POINTS, rng, ordered)
     quick = _quick(settings)
     maps, values = [], []
     for part in _batches(coarse, len(wave.names), quick):
@@ -131,20 +132,18 @@ def _quick(settings: Settings) -> Settings:
     return replace(
         settings,
         schedule=schedule,
-        tol=10 * settings.tol,
+        tol=max(10 * settings.tol, 1e-3),
         plan_tol=10 * settings.plan_tol,
         plan_max_iter=min(20, settings.plan_max_iter),
         max_iter=min(20, settings.max_iter),
     )
 
 
-def _after_race(problem: Problem, settings: Settings) -> Settings:
-    """A race over all points has already come down to its floor: the default schedule goes on from there."""
-    schedule = settings.schedule
-    raced_all = max(problem.x.shape[0], problem.y.shape[0]) <= RACE_POINTS
-    if settings.sharpest is None or not raced_all:
+def _after_race(settings: Settings) -> Settings:
+    """A race has already come down to its floor: the default schedule goes on from about there."""
+    if settings.sharpest is None:
         return settings
-    return replace(settings, schedule=replace(schedule, epsilon=max(RACE_FLOOR, schedule.floor)))
+    return replace(settings, schedule=replace(settings.schedule, epsilon=max(COARSE, settings.schedule.floor)))
 
 
 def _batches(problem: Problem, count: int, settings: Settings) -> list[slice]:

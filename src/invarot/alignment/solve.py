@@ -27,6 +27,7 @@ from ..geometry.frames import best_scale
 from ..starts import STARTS
 from ..starts.portfolio import Wave, waves
 from ..starts.seeds import check_pairs
+from ..threads import own_threads
 from ..transport.choice import parse_memory
 from ..transport.plan import EntropicPlan, SparsePlan, extend
 from ..transport.schedule import Schedule
@@ -163,8 +164,9 @@ def align(
         seeds = _kept_pairs(seeds, a, b)
     if side is not None:
         side = _kept_rows(side, a, b)
-    outcome = _search(problem, settings, start, n_starts, seeds, side, side_weight,
-                      check_flag(ordered, "ordered"), effort, generator, on_step)  # fmt: skip
+    with own_threads():
+        outcome = _search(problem, settings, start, n_starts, seeds, side, side_weight,
+                          check_flag(ordered, "ordered"), effort, generator, on_step)  # fmt: skip
     result = _conclude(problem, x, y, a, b, settings, outcome)
     if require is not None and result.verdict.word != require:
         raise NotAligned(f'require="{require}": the verdict is {result.verdict}', result)

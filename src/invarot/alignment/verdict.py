@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, as_like, device, namespace, to_numpy, transpose
+from ..arrays import Array, as_like, device, is_torch, namespace, to_numpy, transpose
+from ..threads import map_blocks
 from ..transport.plan import EntropicPlan, SparsePlan
 from .problem import Problem
 from .settings import Settings
 
+BLOCK = 1 << 21  # scores held at a time, a thread
 QUERIES = 2000  # source points that the evidence is gathered on, at most
 
 # The rule, fitted by benchmarks/calibrate_verdict.py: log-odds = bias + Σ weight·feature.
@@ -53,6 +55,7 @@ class Verdict:
     probability: float
     evidence: Evidence
     reasons: tuple[str, ...]
+    symmetric: bool = False
 
     def __str__(self) -> str:
         return f"{self.word} (probability {self.probability:.2f}): " + "; ".join(self.reasons)
@@ -96,15 +99,13 @@ def decide(evidence: Evidence) -> Verdict:
         f"maps from two halves agree on {evidence.split:.0%} of the points",
         f"{evidence.mutual:.0%} mutual nearest neighbours",
     ]
-    if evidence.rivals:
-        probability = min(probability, 1 / (1 + evidence.rivals))
-        reasons.insert(
-            0, f"{evidence.rivals} other map{'s' * (evidence.rivals > 1)} as good: the clouds look symmetric"
-        )
+    symmetric = evidence.rivals > 0 and probability >= FAILED  # several maps, and each would pass for right
     word = "aligned" if probability >= ALIGNED else "failed" if probability < FAILED else "doubtful"
-    if evidence.rivals and word == "failed":
-        word = "doubtful"
-    return Verdict(word, probability, evidence, tuple(reasons))
+    if symmetric:
+        word, probability = "doubtful", min(probability, 1 / (1 + evidence.rivals))
+        plural = "s" * (evidence.rivals > 1)
+        reasons.insert(0, f"{evidence.rivals} other map{plural} as good: the clouds look symmetric")
+    return Verdict(word, probability, evidence, tuple(reasons), symmetric)
 
 
 # -- evidence --------------------------------------------------------------------------------------------------------
@@ -114,8 +115,13 @@ def nearest(z: Array, y: Array) -> Array:
     """For each row of z the nearest row of y, in blocks."""
     xp = namespace(z)
     half = xp.sum(y**2, axis=1) / 2
-    step = max(1, (1 << 21) // y.shape[0])
-    return xp.concat([xp.argmax(z[i : i + step] @ transpose(y) - half, axis=1) for i in range(0, z.shape[0], step)])
+    step = max(1, BLOCK // y.shape[0])
+    blocks = [slice(i, i + step) for i in range(0, z.shape[0], step)]
+
+    def work(rows: slice) -> Array:
+        return xp.argmax(z[rows] @ transpose(y) - half, axis=1)
+
+    return xp.concat(list(map(work, blocks) if is_torch(z) else map_blocks(work, blocks)))
 
 
 def _some(count: int, rng: np.random.Generator, like: Array) -> Array:

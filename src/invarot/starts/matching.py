@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from invarot.arrays import Array, as_like, log, logsumexp, namespace, svd, to_numpy, transpose
+from invarot.arrays import Array, as_like, exp_in_place, log, logsumexp, namespace, svd, to_numpy, transpose
 
 
 def polar(moment: Array) -> Array:
@@ -33,31 +35,40 @@ def soft_match(cost: Array, a: Array, b: Array, *, epsilon: float, max_iter: int
     plan : array (n, m)
     """
     xp = namespace(cost)
+    reach = 0.4 * math.log(float(xp.finfo(cost.dtype).max))
     z = cost / (-epsilon)
-    log_a, log_b = log(a), log(b)
     f, g = xp.zeros_like(a), xp.zeros_like(b)
-    kernel = None
+    kernel, u, v = None, xp.ones_like(a), xp.ones_like(b)
     for _ in range(max_iter):
         if kernel is None:
-            # two rounds in the log domain bring every row and column within the range of exp
-            for _ in range(2):
-                f = log_a - logsumexp(z + g[None, :], 1)
-                g = log_b - logsumexp(z + f[:, None], 0)
-            kernel = xp.exp(z + f[:, None] + g[None, :])
+            # a column in the log domain, then rows: every entry is within the range of exp
+            g = log(b) - logsumexp(z + f[:, None], 0)
+            kernel, f = _stochastic_rows(z, g, a)
             u, v = xp.ones_like(a), xp.ones_like(b)
         rows = kernel @ v
         if float(xp.sum(xp.abs(u * rows - a))) < tol:
             break
-        if not bool(xp.all(rows > 0)):
-            kernel = None
-            continue
         u = a / rows
         v = b / (transpose(kernel) @ u)
-        if float(xp.max(xp.abs(log(u)))) > 12 or float(xp.max(xp.abs(log(v)))) > 12:
-            f, g, kernel = f + log(u), g + log(v), None
+        if not bool(xp.all(xp.isfinite(v))) or float(xp.max(xp.abs(log(u)))) + float(xp.max(xp.abs(log(v)))) > reach:
+            f, kernel = f + log(u), None
     if kernel is None:
-        kernel, u, v = xp.exp(z + f[:, None] + g[None, :]), xp.ones_like(a), xp.ones_like(b)
+        g = log(b) - logsumexp(z + f[:, None], 0)
+        kernel, f = _stochastic_rows(z, g, a)
+        u, v = xp.ones_like(a), xp.ones_like(b)
     return kernel * u[:, None] * v[None, :]
+
+
+def _stochastic_rows(z: Array, g: Array, a: Array) -> tuple[Array, Array]:
+    """exp(z + f + g) with f such that its rows sum to ``a``, and f; one exponential an entry."""
+    xp = namespace(z)
+    scores = z + g
+    top = xp.max(scores, axis=1)
+    scores -= top[:, None]
+    kernel = exp_in_place(scores)
+    mass = xp.sum(kernel, axis=1)
+    kernel *= (a / mass)[:, None]
+    return kernel, log(a) - log(mass) - top
 
 
 def mutual_match(cost: Array) -> tuple[Array, Array]:

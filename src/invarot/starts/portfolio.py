@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from . import axes, clusters, random, relaxation, seeds, signature
+from . import axes, clusters, fused, random, relaxation, seeds, signature
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,7 @@ def waves(
         for match in ("sinkhorn", "mutual")
     ]
     yield _join(*(_wave("signature", maps) for maps in more))
+    yield _wave("fused", fused(x, y, a, b, ordered=ordered, **shared))
     yield _join(_wave("axes", axes(x, y, a, b, **shared)), _wave("clusters", clusters(x, y, a, b, **shared)))
     yield _wave("relaxation", relaxation(x, y, a, b, **shared))
     while True:

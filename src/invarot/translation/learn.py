@@ -16,6 +16,7 @@ from ..arrays import Array, place, to_numpy
 from ..checks import check_rng
 from ..errors import InputError
 from ..retrieval.refine import Refined, Round, refine
+from ..threads import own_threads
 from ..words.preprocessing import Preprocessing
 from ..words.vectors import Vectors
 from ..words.vocabulary import looks_like_word
@@ -83,14 +84,15 @@ def learn(
             few_x, few_y = x[rows_x[:size]], y[rows_y[:size]]
             options = plan.align_options()
             if number:  # a later stage goes on from the last map, at the epsilon it ended with
-                options.update(start=_map_of(found), schedule=options["schedule"].floor)
+                options.update(start=_map_of(found), schedule=_last_epsilon(found))
             found = align(few_x, few_y, ordered=plan.ordered, memory=memory, rng=generator,
                           on_step=clock.observer(name), **options)  # fmt: skip
             if checkpoint:
                 checkpoint.save(name, found)
         clock.lap(name)
     assert found is not None
-    refined = _refine(x, y, found, plan, clock)
+    with own_threads():
+        refined = _refine(x, y, found, plan, clock)
     return Translation(
         source=source,
         target=target,
@@ -139,6 +141,11 @@ def _word_rows(vectors: Vectors) -> Any:
     """
     rows = np.flatnonzero(looks_like_word(vectors.words))
     return rows if len(rows) >= 0.5 * len(vectors) else np.arange(len(vectors))
+
+
+def _last_epsilon(found: Alignment | None) -> float:
+    assert found is not None
+    return found.history[-1].epsilon
 
 
 def _map_of(found: Alignment | None) -> Array:

@@ -28,7 +28,7 @@ class Recipe:
     name: str = "best"
     steps: tuple[str, ...] = ("unit", "center", "unit")
     stages: tuple[int, ...] = (5000,)
-    schedule: Schedule | None = Schedule(epsilon=0.1, decay=0.85, floor=0.02, adaptive=True)
+    schedule: Schedule | None = None
     start: str = "auto"
     effort: str = "high"
     p: float = math.inf

@@ -1,0 +1,152 @@
+"""Recovery of known isometries from ``start="auto"``: clouds × dimensions × sizes × noise × seeds.
+
+    OMP_NUM_THREADS=1 python benchmarks/synthetic.py --seeds 100 --out results
+
+Writes synthetic.csv (a row a run) and synthetic.md (the tables). A run that was stopped goes on where it was.
+Three cases:
+  exact    y is x turned and shuffled: the share of matches found, all and per cell;
+  noisy    the same with noise on y: found, less what a solve started at the true map finds;
+  samples  x and y are two samples of one distribution, m = 1.2 n, no point shared: the error of the map over that of a
+           solve started at the true map.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import itertools
+import warnings
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+
+import invarot
+import numpy as np
+
+KINDS = ("gaussian", "uniform", "clustered", "surface")
+FIELDS = ("case", "kind", "d", "n", "noise", "seed", "found", "reference", "error", "reference_error", "verdict",
+          "probability", "rivals", "gain", "split", "mutual", "cycle", "objective", "reference_objective", "starts")  # fmt: skip
+
+
+def cloud(kind: str, n: int, d: int, rng: np.random.Generator, shape: np.random.Generator) -> np.ndarray:
+    """``n`` points; ``shape`` draws what makes the distribution, so that two samples can share it."""
+    axes = np.linspace(1.5, 0.5, d)
+    if kind == "gaussian":
+        return rng.standard_normal((n, d)) * axes
+    if kind == "uniform":
+        return rng.uniform(-1, 1, (n, d)) * axes + 0.2 * rng.uniform(0, 1, (n, 1)) ** 2
+    if kind == "clustered":
+        centres = 2 * shape.standard_normal((8, d))
+        weights = shape.dirichlet(np.ones(8))
+        return centres[rng.choice(8, n, p=weights)] + 0.4 * rng.standard_normal((n, d))
+    flat = rng.uniform(0, 1, (n, max(1, min(d - 1, 2))))  # a curved sheet (a curve in the plane)
+    bends = shape.standard_normal((flat.shape[1], d)), shape.uniform(1, 5, (flat.shape[1], d)), shape.uniform(0, 6, d)
+    return flat @ bends[0] + np.sin(flat @ bends[1] + bends[2])
+
+
+def run(task: tuple[str, str, int, int, float, int]) -> dict[str, object]:
+    case, kind, d, n, noise, seed = task
+    rng = np.random.default_rng([seed, n, d, KINDS.index(kind)])
+    form = seed * 1000 + d
+    turn = np.linalg.qr(rng.standard_normal((d, d)))[0]
+    x = cloud(kind, n, d, rng, np.random.default_rng(form))
+    if case == "samples":
+        y = cloud(kind, int(1.2 * n), d, rng, np.random.default_rng(form)) @ turn
+        truth = None
+    else:
+        order = rng.permutation(n)
+        y = (x @ turn)[order]
+        y = y + noise * np.sqrt(np.mean(np.var(y, axis=0))) * rng.standard_normal(y.shape)
+        truth = np.argsort(order)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = invarot.align(x, y, rng=seed)
+        reference = invarot.align(x, y, start=turn, rng=seed)
+    row: dict[str, object] = {"case": case, "kind": kind, "d": d, "n": n, "noise": noise, "seed": seed}
+    row["found"] = "" if truth is None else np.mean(result.matches() == truth)
+    row["reference"] = "" if truth is None else np.mean(reference.matches() == truth)
+    row["error"] = np.linalg.norm(result.map - turn) / np.sqrt(d)
+    row["reference_error"] = np.linalg.norm(reference.map - turn) / np.sqrt(d)
+    row.update(verdict=result.verdict.word, probability=result.verdict.probability, objective=result.objective,
+               reference_objective=reference.objective, starts=len(result.starts))  # fmt: skip
+    evidence = result.verdict.evidence
+    row.update({name: getattr(evidence, name) for name in ("rivals", "gain", "split", "mutual", "cycle")})
+    return row
+
+
+def tasks(args: argparse.Namespace) -> list[tuple[str, str, int, int, float, int]]:
+    noises = [("exact", 0.0), *(("noisy", noise) for noise in args.noise), ("samples", 0.0)]
+    found = []
+    for n, (case, noise), kind, d in itertools.product(args.sizes, noises, KINDS, args.dims):
+        if case not in args.cases:
+            continue
+        seeds = args.seeds if n < 1000 else args.large_seeds
+        found += [(case, kind, d, n, noise, seed) for seed in range(seeds)]
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=100)
+    parser.add_argument("--large-seeds", type=int, default=100, help="seeds at n >= 1000")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[50, 200, 1000])
+    parser.add_argument("--dims", type=int, nargs="+", default=[2, 3, 10, 30, 100])
+    parser.add_argument("--noise", type=float, nargs="+", default=[0.05, 0.1, 0.2])
+    parser.add_argument("--cases", nargs="+", default=["exact", "noisy", "samples"])
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--out", type=Path, default=Path("results"))
+    args = parser.parse_args()
+    args.out.mkdir(exist_ok=True)
+    path = args.out / "synthetic.csv"
+    done = set()
+    if path.exists():
+        with path.open() as file:
+            done = {tuple(row[key] for key in FIELDS[:6]) for row in csv.DictReader(file)}
+    todo = [task for task in tasks(args) if tuple(str(part) for part in task) not in done]
+    with path.open("a", newline="") as file, ProcessPoolExecutor(args.jobs) as pool:
+        writer = csv.DictWriter(file, FIELDS)
+        if not done:
+            writer.writeheader()
+        for number, future in enumerate(as_completed([pool.submit(run, task) for task in todo])):
+            writer.writerow(future.result())
+            if number % 50 == 0:
+                file.flush()
+                print(f"{number + 1}/{len(todo)}", flush=True)
+    summarise(path, args.out / "synthetic.md")
+
+
+def summarise(path: Path, out: Path) -> None:
+    with path.open() as file:
+        rows = list(csv.DictReader(file))
+    lines = ["# Synthetic clouds, `start=\"auto\"`", "", "    OMP_NUM_THREADS=1 python benchmarks/synthetic.py", "",
+             "Raw rows: synthetic.csv. *symmetric*: the verdict found another map as good (rivals).", "",
+             "| case | n | runs | reached | symmetric | called aligned |", "|---|---|---|---|---|---|"]  # fmt: skip
+    key = lambda row: (row["case"], float(row["noise"]), int(row["n"]))  # noqa: E731
+    for (case, noise, n), group in itertools.groupby(sorted(rows, key=key), key=key):
+        cell = list(group)
+        fair = [row for row in cell if not int(row["rivals"])]
+        good = [row for row in fair if reached(row)]
+        aligned = sum(row["verdict"] == "aligned" for row in cell)
+        share = f"{len(good)} of {len(fair)} ({len(good) / max(len(fair), 1):.1%})"
+        name = case if case != "noisy" else f"noise {noise}"
+        lines.append(f"| {name} | {n} | {len(cell)} | {share} | {len(cell) - len(fair)} | {aligned} |")
+    misses = [row for row in rows if not int(row["rivals"]) and not reached(row)]
+    lines += ["", f"Not reached: {len(misses)} runs.", "", "| case | kind | d | n | noise | seed | found | reference | verdict |",
+              "|---|---|---|---|---|---|---|---|---|"]  # fmt: skip
+    for row in misses[:60]:
+        lines.append("| " + " | ".join(str(row[name])[:6] for name in
+                                       ("case", "kind", "d", "n", "noise", "seed", "found", "reference", "verdict")) + " |")  # fmt: skip
+    out.write_text("\n".join(lines) + "\n")
+    print("\n".join(lines))
+
+
+def reached(row: dict[str, str]) -> bool:
+    """exact: 99 % of the matches; noisy: within 1 point of the reference; samples: within 10 % of its error."""
+    if row["case"] == "exact":
+        return float(row["found"]) >= 0.99
+    if row["case"] == "noisy":
+        return float(row["found"]) >= float(row["reference"]) - 0.01
+    return float(row["error"]) <= 1.1 * float(row["reference_error"]) + 1e-3
+
+
+if __name__ == "__main__":
+    main()
