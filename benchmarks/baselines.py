@@ -73,7 +73,18 @@ def measure(data: Path, system: str, pair: str, device: str, seed: int) -> dict[
 
 
 def page(rows: list[dict[str, object]]) -> str:
-    names = ["system", "pair", "seed", "P@1 CSLS", "expected", "P@1 cosine", "queries", "iterations", "seconds", "device"]
+    names = [
+        "system",
+        "pair",
+        "seed",
+        "P@1 CSLS",
+        "expected",
+        "P@1 cosine",
+        "queries",
+        "iterations",
+        "seconds",
+        "device",
+    ]
     lines = [
         "# The baselines beside known numbers",
         "",

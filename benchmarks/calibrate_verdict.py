@@ -17,17 +17,21 @@ import warnings
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-import invarot
 import numpy as np
-from invarot.alignment.verdict import WEIGHTS
-from invarot.words import Preprocessing, read_vectors
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from synthetic import KINDS, cloud
 
+import invarot
+from invarot.alignment.verdict import WEIGHTS
+from invarot.words import Preprocessing, read_vectors
+
 FEATURES = tuple(WEIGHTS)
 SPLITS = {"calibration": ((3, 60), (3, 300), (10, 150), (40, 200)), "test": ((2, 100), (5, 200), (20, 120), (60, 300))}
-WORDS = {"calibration": (("europarl100", "en", "fr"),), "test": (("europarl100", "en", "es"), ("europarl100", "en", "de"))}
+WORDS = {
+    "calibration": (("europarl100", "en", "fr"),),
+    "test": (("europarl100", "en", "es"), ("europarl100", "en", "de")),
+}
 
 
 def synthetic_solve(task: tuple[str, str, int, int, float, int, str]) -> dict[str, object]:
@@ -51,7 +55,12 @@ def synthetic_solve(task: tuple[str, str, int, int, float, int, str]) -> dict[st
 
 def record(split: str, name: str, good: bool, result: invarot.Alignment) -> dict[str, object]:
     evidence = result.verdict.evidence
-    row: dict[str, object] = {"part": split, "problem": name, "good": int(good), "symmetric": int(result.verdict.symmetric)}
+    row: dict[str, object] = {
+        "part": split,
+        "problem": name,
+        "good": int(good),
+        "symmetric": int(result.verdict.symmetric),
+    }
     row.update({feature: getattr(evidence, feature) for feature in FEATURES}, rivals=evidence.rivals)
     return row
 
@@ -70,7 +79,9 @@ def word_solves(data: Path, split: str) -> list[dict[str, object]]:
         for i, j in pairs.tolist():
             truth.setdefault(i, set()).add(j)
 
-        def right_share(w: np.ndarray, x: np.ndarray = x, y: np.ndarray = y, truth: dict[int, set[int]] = truth) -> float:
+        def right_share(
+            w: np.ndarray, x: np.ndarray = x, y: np.ndarray = y, truth: dict[int, set[int]] = truth
+        ) -> float:
             found = np.argmax(x[list(truth)] @ w @ y.T, axis=1).tolist()
             return float(np.mean([j in truth[i] for i, j in zip(truth, found, strict=True)]))
 

@@ -121,8 +121,12 @@ def main() -> None:
                 continue
             p = np.array([row["p@1"] for row in rows])
             spread = " / ".join(f"{v:.2f}" for v in p[:, 2:].std(axis=0))
-            cells = [*(f"{v:.1f}" for v in p.mean(axis=0)), spread, f"{np.mean([r['rounds'] for r in rows]):.1f}",
-                     f"{np.mean([r['seconds'] for r in rows]):.1f}"]
+            cells = [
+                *(f"{v:.1f}" for v in p.mean(axis=0)),
+                spread,
+                f"{np.mean([r['rounds'] for r in rows]):.1f}",
+                f"{np.mean([r['seconds'] for r in rows]):.1f}",
+            ]
             print(f"| {pair} | {name} | " + " | ".join(cells) + " |")
 
 

@@ -19,8 +19,9 @@ import warnings
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
-import invarot
 import numpy as np
+
+import invarot
 
 KINDS = ("gaussian", "uniform", "clustered", "surface")
 FIELDS = ("case", "kind", "d", "n", "noise", "seed", "found", "reference", "error", "reference_error", "verdict",

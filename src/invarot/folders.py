@@ -103,17 +103,25 @@ def decode(value: Any) -> Any:
 
 def _read_facts(folder: Path, kind: Kind) -> dict[str, Any]:
     if not folder.is_dir():
-        raise InputError(f"path: expected a folder that an {kind.format} was saved to, got {folder}, which is not a folder")
+        raise InputError(
+            f"path: expected a folder that an {kind.format} was saved to, got {folder}, which is not a folder"
+        )
     try:
         text = (folder / kind.facts_file).read_bytes().decode()
         facts = json.loads(text)
     except FileNotFoundError as error:
-        raise InputError(f"path: expected a saved {kind.format}, got {folder}, which has no {kind.facts_file}") from error
+        raise InputError(
+            f"path: expected a saved {kind.format}, got {folder}, which has no {kind.facts_file}"
+        ) from error
     except ValueError as error:
-        raise InputError(f"path: {folder / kind.facts_file} is not whole JSON, so it was cut short or altered; save it again "
-                         f"({error})") from error
+        raise InputError(
+            f"path: {folder / kind.facts_file} is not whole JSON, so it was cut short or altered; save it again "
+            f"({error})"
+        ) from error
     if not isinstance(facts, dict) or facts.get("format") != kind.format:
-        raise InputError(f"path: expected {kind.facts_file} of an {kind.format} in {folder}, got JSON that is not of this library")
+        raise InputError(
+            f"path: expected {kind.facts_file} of an {kind.format} in {folder}, got JSON that is not of this library"
+        )
     version = facts.get("format_version")
     if version != kind.version:
         raise InputError(
@@ -121,7 +129,9 @@ def _read_facts(folder: Path, kind: Kind) -> dict[str, Any]:
             f"wrote it ({facts.get('library_version')})"
         )
     if facts.get("checksum") != _checksum(facts):
-        raise InputError(f"path: {folder / kind.facts_file} does not agree with its checksum, so it was altered; save it again")
+        raise InputError(
+            f"path: {folder / kind.facts_file} does not agree with its checksum, so it was altered; save it again"
+        )
     return facts
 
 
@@ -130,12 +140,17 @@ def _read_arrays(folder: Path, facts: dict[str, Any], kind: Kind) -> dict[str, n
     try:
         arrays = load_arrays(file.read_bytes())
     except FileNotFoundError as error:
-        raise InputError(f"path: expected a saved {kind.format}, got {folder}, which has no {kind.arrays_file}") from error
+        raise InputError(
+            f"path: expected a saved {kind.format}, got {folder}, which has no {kind.arrays_file}"
+        ) from error
     except (SafetensorError, ValueError, KeyError) as error:
-        raise InputError(f"path: {file} is not a whole safetensors file, so it was cut short or altered; save it again "
-                         f"({error})") from error
+        raise InputError(
+            f"path: {file} is not a whole safetensors file, so it was cut short or altered; save it again ({error})"
+        ) from error
     if {name: _describe(array) for name, array in arrays.items()} != facts.get("arrays"):
-        raise InputError(f"path: the arrays in {file} do not agree with their checksums, so one was altered; save it again")
+        raise InputError(
+            f"path: the arrays in {file} do not agree with their checksums, so one was altered; save it again"
+        )
     return arrays
 
 
@@ -172,14 +187,18 @@ def check_replaceable(target: Path, kind: Kind) -> None:
         return
     other = sorted(found - {kind.arrays_file, kind.facts_file})
     if other:
-        raise InputError(f"path: expected a new or empty folder, or an {kind.format}, got {target}, which holds {other[0]!r}; {advice}")
+        raise InputError(
+            f"path: expected a new or empty folder, or an {kind.format}, got {target}, which holds {other[0]!r}; {advice}"
+        )
     try:
         ours = json.loads((target / kind.facts_file).read_bytes()).get("format") == kind.format
     except (OSError, ValueError, AttributeError):
         ours = False
     if not ours:
-        raise InputError(f"path: expected a new or empty folder, or an {kind.format}, got {target}, whose {kind.facts_file} is not one "
-                         f"of this library; {advice}")
+        raise InputError(
+            f"path: expected a new or empty folder, or an {kind.format}, got {target}, whose {kind.facts_file} is not one "
+            f"of this library; {advice}"
+        )
 
 
 def _write(file: Path, content: bytes) -> None:

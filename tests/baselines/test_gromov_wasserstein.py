@@ -36,10 +36,28 @@ def test_is_pots_entropic_gromov_wasserstein(clouds):
     first = 0.5 * np.outer(uniform, uniform) + 0.5 * np.diag(uniform)
     epsilon = 6.0
     ours, _, settled = solve(
-        x, y, uniform, uniform, x.T @ first @ y, epsilon=epsilon, max_iter=200, tol=1e-7, plan_tol=1e-8, plan_max_iter=1000
+        x,
+        y,
+        uniform,
+        uniform,
+        x.T @ first @ y,
+        epsilon=epsilon,
+        max_iter=200,
+        tol=1e-7,
+        plan_tol=1e-8,
+        plan_max_iter=1000,
     )
     theirs = ot.gromov.entropic_gromov_wasserstein(
-        x @ x.T, y @ y.T, uniform, uniform, "square_loss", epsilon=epsilon, G0=first, max_iter=200, tol=1e-9, solver="PGD"
+        x @ x.T,
+        y @ y.T,
+        uniform,
+        uniform,
+        "square_loss",
+        epsilon=epsilon,
+        G0=first,
+        max_iter=200,
+        tol=1e-9,
+        solver="PGD",
     )
     assert settled
     assert np.abs(ours.dense() - theirs).max() < 1e-5

@@ -11,6 +11,7 @@ import time
 
 import numpy as np
 import pytest
+
 from invarot.words import write_vectors
 
 from ..translation.test_translation import rotated_pair

@@ -121,6 +121,8 @@ def test_a_step_never_worsens_the_objective():
     second, moment = problem(6, 6, 2.0)
     ball = SchattenBall(3.0)
     w = ball.best_map(np.random.default_rng(0).standard_normal((6, 6)))
-    values = [float(quadratic(best_quadratic_map(ball, second, moment, start=w, max_iter=k).map, second, moment))
-              for k in range(1, 15)]
+    values = [
+        float(quadratic(best_quadratic_map(ball, second, moment, start=w, max_iter=k).map, second, moment))
+        for k in range(1, 15)
+    ]
     assert (np.diff(values) <= 1e-12).all()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
 
 from invarot.starts import STARTS
 
@@ -65,6 +64,7 @@ def test_row_order_does_not_matter(name, weights, twins):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_torch_and_numpy_agree(name, twins):
+    torch = pytest.importorskip("torch")
     case = twins(40, 3, noise=0.05, weights=True)
     expected = run(name, case)
     tensors = [torch.asarray(v) for v in (case.x, case.y, case.a, case.b)]

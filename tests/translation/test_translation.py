@@ -6,12 +6,15 @@ import json
 
 import numpy as np
 import pytest
+
 from invarot.errors import InputError
 from invarot.translation import PRESETS, Checkpoint, learn, load_translation, recipe, save_translation
 from invarot.words import Vectors, load_core_pair
 
 
-def rotated_pair(n: int = 300, d: int = 12, extra: int = 0, seed: int = 0) -> tuple[Vectors, Vectors, list[tuple[str, str]]]:
+def rotated_pair(
+    n: int = 300, d: int = 12, extra: int = 0, seed: int = 0
+) -> tuple[Vectors, Vectors, list[tuple[str, str]]]:
     """A vocabulary and its noisy, rotated, shuffled copy in ``d + extra`` dimensions."""
     rng = np.random.default_rng(seed)
     x = rng.gamma(1.0, size=(n, d)) * np.linspace(0.5, 2, d)
@@ -109,7 +112,9 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path, pair):
         checkpoint=Checkpoint(tmp_path / "c", source, target, how, 0),
     )  # fmt: skip
     assert not any(stage.startswith("solve 100") for stage in seen)  # not done again
-    assert np.array_equal(model.source_map, learn(source, target, how=how).source_map) or model.verdict.word == "aligned"
+    assert (
+        np.array_equal(model.source_map, learn(source, target, how=how).source_map) or model.verdict.word == "aligned"
+    )
     with pytest.raises(InputError, match="other vectors or other settings"):
         Checkpoint(tmp_path / "c", source, target, how, 1)
     (tmp_path / "other").mkdir()

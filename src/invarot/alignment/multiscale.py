@@ -17,7 +17,13 @@ COARSE = 0.04  # epsilon at which a plan blurs more than a subsample loses
 
 
 def solve_in_stages(
-    problem: Problem, maps: Array, settings: Settings, *, ordered: bool, rng: np.random.Generator, on_step: Observer | None
+    problem: Problem,
+    maps: Array,
+    settings: Settings,
+    *,
+    ordered: bool,
+    rng: np.random.Generator,
+    on_step: Observer | None,
 ) -> Run:
     """The default schedule for many points: the high epsilons on a subsample, the low ones on all.
 

@@ -55,7 +55,13 @@ class Outcome:
 
 
 def solve_all(
-    problem: Problem, wave: Wave, settings: Settings, *, ordered: bool, rng: np.random.Generator, on_step: Observer | None
+    problem: Problem,
+    wave: Wave,
+    settings: Settings,
+    *,
+    ordered: bool,
+    rng: np.random.Generator,
+    on_step: Observer | None,
 ) -> Outcome:
     """Every start solved in full, in batches that fit memory."""
     finishes: list[Finish] = []

@@ -292,7 +292,9 @@ def _search(
         maps = problem.frame_x.inverse @ maps @ problem.frame_y.linear
         if settings.scale:  # the scale is found at the end, on top of a map of unit size
             maps = settings.invariance.fit(maps)
-        return solve_all(problem, Wave(maps, ["given"] * maps.shape[0]), settings, ordered=ordered, rng=rng, on_step=on_step)
+        return solve_all(
+            problem, Wave(maps, ["given"] * maps.shape[0]), settings, ordered=ordered, rng=rng, on_step=on_step
+        )
     check_choice(start, "start", START_NAMES)
     if n_starts is not None:
         check_count(n_starts, "n_starts")

@@ -153,9 +153,7 @@ class _Game:
 
     def _words(self, *, learn: bool) -> Any:
         torch = self.torch
-        chosen = [
-            side[torch.randint(len(side), (self.batch,), device=side.device)] for side in (self.left, self.right)
-        ]
+        chosen = [side[torch.randint(len(side), (self.batch,), device=side.device)] for side in (self.left, self.right)]
         with torch.set_grad_enabled(learn):
             mapped = self.mapping(chosen[0])
         return torch.cat([mapped, chosen[1]])

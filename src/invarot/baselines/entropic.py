@@ -51,8 +51,8 @@ def as_entropic_alignment(
     x: Array, y: Array, a: Array, b: Array, w: Array, plan: EntropicPlan, name: str, epsilon: float, tol: float
 ) -> Alignment:
     score = float(namespace(x).sum((x @ w) * plan.apply(y)))
-    steps = History(
-        [record(0, objective=score, mode=name, epsilon=epsilon, error=plan.error, inner=plan.iterations)]
-    )
+    steps = History([record(0, objective=score, mode=name, epsilon=epsilon, error=plan.error, inner=plan.iterations)])
     settled = plan.error <= tol
-    return as_alignment(x, y, a, b, w, name=name, plan=plan, history=steps, settled=settled, options={"epsilon": epsilon})
+    return as_alignment(
+        x, y, a, b, w, name=name, plan=plan, history=steps, settled=settled, options={"epsilon": epsilon}
+    )

@@ -58,7 +58,16 @@ def gromov_wasserstein(
     absolute = check_number(epsilon, "epsilon", low=0, open_low=True) * unit
     moment = _first_moment(xs, ys, a_s, b_s, start, check_rng(rng))
     plan, steps, settled = solve(
-        xs, ys, a_s, b_s, moment, epsilon=absolute, max_iter=max_iter, tol=tol, plan_tol=plan_tol, plan_max_iter=plan_max_iter
+        xs,
+        ys,
+        a_s,
+        b_s,
+        moment,
+        epsilon=absolute,
+        max_iter=max_iter,
+        tol=tol,
+        plan_tol=plan_tol,
+        plan_max_iter=plan_max_iter,
     )
     rows, columns = mutual_matches(plan)
     w = polar(transpose(xs[rows]) @ ys[columns])

@@ -17,7 +17,9 @@ from .app import EXIT_CODES, app, print_json, print_verdict, progress, stderr
 
 @app.command("align")
 def align_command(
-    source: Annotated[Path, typer.Argument(help="Vectors to translate from: .vec .txt .gz .bin .npz .npy .safetensors")],
+    source: Annotated[
+        Path, typer.Argument(help="Vectors to translate from: .vec .txt .gz .bin .npz .npy .safetensors")
+    ],
     target: Annotated[Path, typer.Argument(help="Vectors to translate into.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write the model to.")],
     preset: Annotated[str, typer.Option(help="best, fast or paper.")] = "best",

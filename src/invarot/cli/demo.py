@@ -41,7 +41,9 @@ def demo_command(
     if as_json:
         print_json({"verdict": model.verdict.as_dict(), "seconds": seconds, **scores})
     else:
-        stdout.print(f"{len(english)} English and {len(spanish)} Spanish words, nothing paired; solved in {seconds:.1f} s")
+        stdout.print(
+            f"{len(english)} English and {len(spanish)} Spanish words, nothing paired; solved in {seconds:.1f} s"
+        )
         print_verdict(model.verdict, stdout)
         for word, best in examples.items():
             stdout.print(f"  {word:<10} → " + ", ".join(f"{one} ({score:.2f})" for one, score in best), highlight=False)

@@ -16,7 +16,9 @@ def evaluate_command(
     model: Annotated[Path, typer.Argument(help="Folder written by invarot align.")],
     dictionary: Annotated[Path, typer.Option(help="Lines of 'source target'.")],
     retrieval: Annotated[str, typer.Option(help="csls, cosine or softmax.")] = "csls",
-    reverse: Annotated[bool, typer.Option("--reverse", help="The dictionary goes from the target to the source.")] = False,
+    reverse: Annotated[
+        bool, typer.Option("--reverse", help="The dictionary goes from the target to the source.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="JSON on stdout.")] = False,
 ) -> None:
     """Precision at 1, 5 and 10, mean reciprocal rank and coverage.

@@ -20,7 +20,9 @@ FORMATS = ("vec", "npz", "dictionary")
 def export_command(
     model: Annotated[Path, typer.Argument(help="Folder written by invarot align.")],
     format: Annotated[str, typer.Option(help="vec, npz or dictionary.")] = "dictionary",
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="File, or stem of the two vector files.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="File, or stem of the two vector files.")
+    ] = None,
     top: Annotated[int, typer.Option("-k", "--top", min=1, help="Translations a word, for the dictionary.")] = 1,
     words: Annotated[int, typer.Option(min=1, help="Source words, for the dictionary.")] = 20_000,
 ) -> None:
@@ -29,7 +31,9 @@ def export_command(
     found = load_translation(model)
     if format == "dictionary":
         path = output or model.with_name(model.name + ".dictionary.txt")
-        lines = [f"{word}\t{best}\t{score:.4f}\n" for word, bests in found.dictionary(words, k=top) for best, score in bests]
+        lines = [
+            f"{word}\t{best}\t{score:.4f}\n" for word, bests in found.dictionary(words, k=top) for best, score in bests
+        ]
         with replacing(path) as stream:
             stream.write("".join(lines).encode("utf-8", "surrogatepass"))
         stderr.print(f"{len(lines)} translations in {path}", highlight=False)

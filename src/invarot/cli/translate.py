@@ -16,7 +16,9 @@ from .app import app, print_json, stderr
 @app.command("translate")
 def translate_command(
     model: Annotated[Path, typer.Argument(help="Folder written by invarot align.")],
-    words: Annotated[list[str] | None, typer.Argument(help="Words to translate; from standard input when none.")] = None,
+    words: Annotated[
+        list[str] | None, typer.Argument(help="Words to translate; from standard input when none.")
+    ] = None,
     top: Annotated[int, typer.Option("-k", "--top", min=1, help="Translations a word.")] = 5,
     reverse: Annotated[bool, typer.Option("--reverse", help="From the target language to the source.")] = False,
     retrieval: Annotated[str, typer.Option(help="csls, cosine or softmax.")] = "csls",
@@ -35,7 +37,9 @@ def translate_command(
         raise typer.Exit(2)
     answers = found.translate([word for word in asked if word in known], k=top, method=retrieval, reverse=reverse)
     if as_json:
-        print_json({word: [{"word": one, "score": round(score, 4)} for one, score in best] for word, best in answers.items()})
+        print_json(
+            {word: [{"word": one, "score": round(score, 4)} for one, score in best] for word, best in answers.items()}
+        )
     else:
         for word, best in answers.items():
             print(f"{word}\t" + "  ".join(f"{one} {score:.2f}" for one, score in best))

@@ -61,7 +61,9 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
     names = {"epsilon": "first epsilon (relative to the mean cost)", "decay": "decay a step", "floor": "last epsilon"}
     for axis, (name, label) in zip(axes, names.items(), strict=True):
         for number, task in enumerate(TASKS):
-            plot_series(axis, [r for r in rows if r["task"] == task and r["varied"] == name], "value", "score", task, number)
+            plot_series(
+                axis, [r for r in rows if r["task"] == task and r["varied"] == name], "value", "score", task, number
+            )
         axis.axvline(CENTRE[name], color="#bbbbbb", linewidth=5, alpha=0.35, zorder=0)
         axis.set(xlabel=label)
         if name != "decay":
@@ -80,12 +82,17 @@ def conclude(rows: list[Row]) -> str:
     for task in TASKS:
         for name in VALUES:
             some = [row for row in rows if row["task"] == task and row["varied"] == name]
-            means = {v: np.mean([row["score"] for row in some if row["value"] == v]) for v in sorted({r["value"] for r in some})}
+            means = {
+                v: np.mean([row["score"] for row in some if row["value"] == v])
+                for v in sorted({r["value"] for r in some})
+            }
             spread = max(means.values()) - min(means.values())
             worst = min(means, key=lambda v: means[v])
             parts.append((task, name, spread, worst, min(means.values()), max(means.values())))
     held = {task: all(spread <= 10 for one, _, spread, *_ in parts if one == task) for task in TASKS}
-    listing = "; ".join(f"{task}, {name}: {low:.0f}–{high:.0f} % (worst at {worst:g})" for task, name, _, worst, low, high in parts)
+    listing = "; ".join(
+        f"{task}, {name}: {low:.0f}–{high:.0f} % (worst at {worst:g})" for task, name, _, worst, low, high in parts
+    )
     says = ", ".join(f"{task}: {'held' if value else 'did NOT hold'}" for task, value in held.items())
     return f"Robustness to the annealing (no setting more than 10 points below another): {says}. {listing}."
 

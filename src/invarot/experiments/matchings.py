@@ -35,7 +35,9 @@ def measure(seed: int, count: int) -> list[Row]:
         for i, j in enumerate(np.asarray(found.matches())):
             places = {f"{name}{axis}": float(value) for name, point in (("x", x[i]), ("y", y[j]))
                       for axis, value in enumerate(point)}  # fmt: skip
-            rows.append({"seed": seed, "system": system, "source": i, "target": int(j), "right": bool(i == j), **places})
+            rows.append(
+                {"seed": seed, "system": system, "source": i, "target": int(j), "right": bool(i == j), **places}
+            )
     return rows
 
 
@@ -46,8 +48,15 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
         axis = figure.add_subplot(1, 2, number + 1, projection="3d")
         edges = [row for row in rows if row["system"] == system and row["seed"] == first]
         for row in edges:
-            ends = [[row[f"{name}{axis_}"] + (SHIFT if name == "y" and axis_ == 0 else 0) for name in "xy"] for axis_ in range(3)]
-            style = {"color": GOOD, "linewidth": 1.1} if row["right"] else {"color": BAD, "linewidth": 0.9, "linestyle": ":"}
+            ends = [
+                [row[f"{name}{axis_}"] + (SHIFT if name == "y" and axis_ == 0 else 0) for name in "xy"]
+                for axis_ in range(3)
+            ]
+            style = (
+                {"color": GOOD, "linewidth": 1.1}
+                if row["right"]
+                else {"color": BAD, "linewidth": 0.9, "linestyle": ":"}
+            )
             axis.plot(*ends, **style)
             axis.scatter(*[[end[0]] for end in ends], color=INK, s=12, marker="o")
             axis.scatter(*[[end[1]] for end in ends], color="#999999", s=14, marker="^")
@@ -65,7 +74,9 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
 def conclude(rows: list[Row]) -> str:
     share = {name: np.mean([row["right"] for row in rows if row["system"] == name]) for name in SYSTEMS}
     seeds = {row["seed"] for row in rows}
-    whole = np.mean([all(row["right"] for row in rows if row["system"] == SYSTEMS[1] and row["seed"] == seed) for seed in seeds])
+    whole = np.mean(
+        [all(row["right"] for row in rows if row["system"] == SYSTEMS[1] and row["seed"] == seed) for seed in seeds]
+    )
     held = share[SYSTEMS[1]] > 0.95 and share[SYSTEMS[0]] < 0.5
     return (
         f"The claim {'held' if held else 'did NOT hold'}: under an unknown orthogonal map classic OT matched "

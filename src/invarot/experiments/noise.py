@@ -56,7 +56,9 @@ def measure(family: str, noise: float, repetition: int, count: int, n_starts: in
             ("oracle", "-"): oracle(x, untransformed, epsilon=EPSILON),
         }
         for name, p in (("l_2", 2.0), ("l_∞", math.inf)):
-            found[name, STARTS[0]] = align(x, y, p=p, start="random", n_starts=n_starts, schedule=schedule, rng=repetition)
+            found[name, STARTS[0]] = align(
+                x, y, p=p, start="random", n_starts=n_starts, schedule=schedule, rng=repetition
+            )
             found[name, STARTS[1]] = align(x, y, p=p, rng=repetition)
     for (system, start), result in found.items():
         mapped = system.startswith("l_")
@@ -71,7 +73,9 @@ def measure(family: str, noise: float, repetition: int, count: int, n_starts: in
 
 def pick(rows: list[Row], start: str, **wanted: Any) -> list[Row]:
     """Rows of one run of the study: the systems without starts belong to both."""
-    return [row for row in rows if row["start"] in ("-", start) and all(row[key] == value for key, value in wanted.items())]
+    return [
+        row for row in rows if row["start"] in ("-", start) and all(row[key] == value for key, value in wanted.items())
+    ]
 
 
 def draw(rows: list[Row], pyplot: Any) -> Any:

@@ -37,7 +37,11 @@ def systems(quick: bool) -> dict[str, System]:
         return found.x_map, found.y_map
 
     def batches(x: Floats, y: Floats, seed: int) -> tuple[Floats, Floats]:
-        size = {"batch": 100, "epochs": 1, "iterations": 40, "start_size": 150} if quick else {"epochs": 3, "iterations": 300}
+        size = (
+            {"batch": 100, "epochs": 1, "iterations": 40, "start_size": 150}
+            if quick
+            else {"epochs": 3, "iterations": 300}
+        )
         return wasserstein_procrustes(x, y, rng=seed, **size).map, np.eye(y.shape[1])
 
     return {
@@ -97,7 +101,9 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
 def conclude(rows: list[Row]) -> str:
     parts, leaning = [], []
     for name in dict.fromkeys(row["system"] for row in rows):
-        mean = [np.mean([r["precision"] for r in rows if r["system"] == name and r["shuffled"] is s]) for s in (False, True)]
+        mean = [
+            np.mean([r["precision"] for r in rows if r["system"] == name and r["shuffled"] is s]) for s in (False, True)
+        ]
         parts.append(f"{name} {mean[0]:.1f} → {mean[1]:.1f}")
         if mean[0] - mean[1] > 5:
             leaning.append(name)

@@ -125,9 +125,7 @@ def _parse(line: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _write_manifest(
-    context: Context, experiment: Experiment, sentence: str, seconds: float, last: float
-) -> None:
+def _write_manifest(context: Context, experiment: Experiment, sentence: str, seconds: float, last: float) -> None:
     manifest = {
         "experiment": experiment.name,
         "command": context.command,

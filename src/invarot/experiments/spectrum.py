@@ -44,7 +44,9 @@ def measure(p: float, seeds: int, words: int, context: Context) -> list[Row]:
         found = align(x[:words], y[:words], p=p, schedule=Schedule(0.1, 0.85, 0.02, adaptive=True), ordered=True, tol=1e-4,
                       plan_tol=5e-3, effort="quick")  # fmt: skip
     score = evaluate(x @ found.map, y, gold.targets).precision[1]
-    rows.append({"task": TASKS[2], "p": p, "inverse": 1 / p, "seed": 0, "score": 100 * score, "verdict": found.verdict.word})
+    rows.append(
+        {"task": TASKS[2], "p": p, "inverse": 1 / p, "seed": 0, "score": 100 * score, "verdict": found.verdict.word}
+    )
     return rows
 
 

@@ -22,7 +22,11 @@ def cells(context: Context) -> Sequence[Cell]:
     sizes = (200, 400, 800) if context.quick else (250, 500, 1000, 1500, 2000, 3000)
     whole = 1000 if context.quick else 4000
     seeds = 1 if context.quick else 2
-    return [Cell(f"k = {k}, seed {s}", lambda k=k, s=s: [measure(k, whole, s, context)]) for k in sizes for s in range(seeds)]
+    return [
+        Cell(f"k = {k}, seed {s}", lambda k=k, s=s: [measure(k, whole, s, context)])
+        for k in sizes
+        for s in range(seeds)
+    ]
 
 
 def measure(size: int, whole: int, seed: int, context: Context) -> Row:
@@ -35,7 +39,9 @@ def measure(size: int, whole: int, seed: int, context: Context) -> Row:
         begun = time.perf_counter()
         first = align(few_x, few_y, schedule=SCHEDULE, rng=seed, tol=1e-4)
         middle = time.perf_counter()
-        second = align(x[:whole], y[:whole], start=first.map, schedule=SCHEDULE.floor, tol=1e-4, plan_tol=5e-3, max_iter=6)
+        second = align(
+            x[:whole], y[:whole], start=first.map, schedule=SCHEDULE.floor, tol=1e-4, plan_tol=5e-3, max_iter=6
+        )
         end = time.perf_counter()
     scores = [evaluate(x @ found.map, y, gold.targets).precision[1] for found in (first, second)]
     return {"k": size, "seed": seed, "whole": whole, "verdict": first.verdict.word,
@@ -46,7 +52,9 @@ def measure(size: int, whole: int, seed: int, context: Context) -> Row:
 def draw(rows: list[Row], pyplot: Any) -> Any:
     figure, axes = pyplot.subplots(1, 2, figsize=(8.8, 3.5))
     whole = rows[0]["whole"]
-    for number, (prefix, label) in enumerate((("first_", "after the first stage"), ("", f"after a second stage of {whole} words"))):
+    for number, (prefix, label) in enumerate(
+        (("first_", "after the first stage"), ("", f"after a second stage of {whole} words"))
+    ):
         plot_series(axes[0], rows, "k", f"{prefix}precision", label, number)
         plot_series(axes[1], rows, "k", f"{prefix}seconds", label, number)
     for axis, title in zip(axes, ("precision@1, per cent", "seconds"), strict=True):

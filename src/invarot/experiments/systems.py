@@ -47,7 +47,9 @@ def _one(w: Array, y: Array) -> Maps:
 
 def solve(x: Array, y: Array, sizes: Sizes, p: float, seed: int) -> Any:
     """InvarOT on the frequent words."""
-    return align(x[: sizes.words], y[: sizes.words], p=p, schedule=SCHEDULE, ordered=True, tol=1e-4, plan_tol=5e-3, rng=seed)
+    return align(
+        x[: sizes.words], y[: sizes.words], p=p, schedule=SCHEDULE, ordered=True, tol=1e-4, plan_tol=5e-3, rng=seed
+    )
 
 
 def _refined(x: Array, y: Array, sizes: Sizes, seed: int) -> Maps:
@@ -56,7 +58,9 @@ def _refined(x: Array, y: Array, sizes: Sizes, seed: int) -> Maps:
 
 
 def _learned(x: Array, y: Array, sizes: Sizes, seed: int) -> Maps:
-    found = learn_maps(x, y, cutoff=sizes.cutoff, start_words=min(4000, sizes.cutoff), patience=sizes.patience, rng=seed)
+    found = learn_maps(
+        x, y, cutoff=sizes.cutoff, start_words=min(4000, sizes.cutoff), patience=sizes.patience, rng=seed
+    )
     return found.x_map, found.y_map
 
 

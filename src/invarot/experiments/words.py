@@ -43,12 +43,16 @@ def measure(task: Task, system: str, shuffled: bool, seed: int, context: Context
     orders = [np.arange(len(side)) for side in (pair.x, pair.y)]
     if shuffled:  # the frequent words stay the frequent ones; their order among themselves goes
         orders = [
-            shuffled_order(len(order), first=min(sizes.words, len(order)), rng=np.random.default_rng((context.seed, seed, k)))
+            shuffled_order(
+                len(order), first=min(sizes.words, len(order)), rng=np.random.default_rng((context.seed, seed, k))
+            )
             for k, order in enumerate(orders)
         ]
     ranks = [np.argsort(order) for order in orders]
     known = np.asarray([(ranks[0][i], ranks[1][j]) for i, j in pair.train], dtype=np.int64)
-    x, y = (place(np.ascontiguousarray(side[order]), "auto") for side, order in zip((pair.x, pair.y), orders, strict=True))
+    x, y = (
+        place(np.ascontiguousarray(side[order]), "auto") for side, order in zip((pair.x, pair.y), orders, strict=True)
+    )
     row: Row = {"pair": task.name, "words": len(pair.x), "system": system, "shuffled": shuffled, "seed": seed}
     begun = time.perf_counter()
     try:
@@ -118,7 +122,10 @@ def conclude(rows: list[Row]) -> str:
                np.mean([line["seconds"] for line in lines if line["system"] == name and not line["shuffled"]]))
         for name in dict.fromkeys(line["system"] for line in lines)
     }  # fmt: skip
-    ours, rivals = mean["l_∞-InvarOT"], {name: mean[name] for name in ("self-learning", "Gromov–Wasserstein") if name in mean}
+    ours, rivals = (
+        mean["l_∞-InvarOT"],
+        {name: mean[name] for name in ("self-learning", "Gromov–Wasserstein") if name in mean},
+    )
     best = max(value for value, _ in rivals.values())
     slowest = max(seconds for _, seconds in rivals.values())
     level, faster = ours[0] >= best - 2, ours[1] < slowest
@@ -132,5 +139,9 @@ def conclude(rows: list[Row]) -> str:
 
 
 EXPERIMENT = Experiment(
-    "words", "Accuracy on a par with the state of the art at a fraction of the computational cost.", cells, draw, conclude
+    "words",
+    "Accuracy on a par with the state of the art at a fraction of the computational cost.",
+    cells,
+    draw,
+    conclude,
 )

@@ -98,10 +98,14 @@ def _checked_gold(gold: Gold, n: int, m: int) -> tuple[list[int], list[list[int]
     queries = sorted(gold)
     answers = [sorted(gold[query]) for query in queries]
     if not queries or not all(answers):
-        raise InputError(f"gold: expected source rows, each with at least one target row, got {len(queries)} queries, "
-                         f"{sum(not right for right in answers)} of them without; drop these")
+        raise InputError(
+            f"gold: expected source rows, each with at least one target row, got {len(queries)} queries, "
+            f"{sum(not right for right in answers)} of them without; drop these"
+        )
     low, high = min(right[0] for right in answers), max(right[-1] for right in answers)
     if queries[0] < 0 or queries[-1] >= n or low < 0 or high >= m:
-        raise InputError(f"gold: expected rows of x below {n} and of y below {m}, got source rows {queries[0]} to "
-                         f"{queries[-1]} and target rows {low} to {high}")
+        raise InputError(
+            f"gold: expected rows of x below {n} and of y below {m}, got source rows {queries[0]} to "
+            f"{queries[-1]} and target rows {low} to {high}"
+        )
     return queries, answers

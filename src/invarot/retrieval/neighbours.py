@@ -146,6 +146,8 @@ def check_clouds(x: Array, y: Array, method: str, csls_k: int, temperature: floa
     check_count(csls_k, "csls_k")
     check_number(temperature, "temperature", low=0, open_low=True)
     if x.ndim != 2 or y.ndim != 2 or x.shape[1] != y.shape[1]:
-        raise InputError(f"x and y: expected rows of one space, got shapes {tuple(x.shape)} and {tuple(y.shape)}; "
-                         "map x into y's space first, x @ map")
+        raise InputError(
+            f"x and y: expected rows of one space, got shapes {tuple(x.shape)} and {tuple(y.shape)}; "
+            "map x into y's space first, x @ map"
+        )
     return unit_rows(x), unit_rows(y)

@@ -219,12 +219,22 @@ def _changed(now: tuple[Array, Array], before: tuple[Array, Array], m: int) -> f
 
 
 def _check(
-    x: Array, y: Array, start: Array, rounds: int, tol: float, weight: str, power: float, dewhiten: float, ridge: float,
+    x: Array,
+    y: Array,
+    start: Array,
+    rounds: int,
+    tol: float,
+    weight: str,
+    power: float,
+    dewhiten: float,
+    ridge: float,
     min_pairs: float,
 ) -> None:
     if tuple(start.shape) != (x.shape[1], y.shape[1]):
-        raise InputError(f"start: expected a map of shape ({x.shape[1]}, {y.shape[1]}), x @ start in y's space, got "
-                         f"shape {tuple(start.shape)}; pass its transpose if it maps y to x")
+        raise InputError(
+            f"start: expected a map of shape ({x.shape[1]}, {y.shape[1]}), x @ start in y's space, got "
+            f"shape {tuple(start.shape)}; pass its transpose if it maps y to x"
+        )
     check_count(rounds, "rounds", low=0)
     check_number(tol, "tol", low=0, high=1)
     check_choice(weight, "weight", WEIGHTS)

@@ -137,9 +137,7 @@ def log_crowding(x: Array, y: Array, temperature: float, *, block: int | None = 
     return temperature * xp.concat(list(each_block(work, blocks(y, x, block), x)))
 
 
-def penalty(
-    x: Array, y: Array, *, method: str, csls_k: int, temperature: float, block: int | None = None
-) -> Array:
+def penalty(x: Array, y: Array, *, method: str, csls_k: int, temperature: float, block: int | None = None) -> Array:
     """What each target's cosine is lowered by, (m,), when the rows of ``x`` look for neighbours in ``y``."""
     if method == "csls":
         return mean_similarity(y, x, csls_k, block=block) / 2

@@ -17,7 +17,9 @@ from .presets import Recipe
 class Checkpoint:
     """A folder of one alignment a finished stage, for one pair of vocabularies and one recipe."""
 
-    def __init__(self, folder: str | os.PathLike[str], source: Vectors, target: Vectors, how: Recipe, seed: int) -> None:
+    def __init__(
+        self, folder: str | os.PathLike[str], source: Vectors, target: Vectors, how: Recipe, seed: int
+    ) -> None:
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         digest = hashlib.sha256(repr((how, seed)).encode())
@@ -31,14 +33,18 @@ class Checkpoint:
         note = self.folder / "run.txt"
         if not note.exists():
             if any(self.folder.iterdir()):
-                raise InputError(f"checkpoint: expected a new folder or a checkpoint of this run, got {self.folder}, which holds "
-                                 "something else; choose another folder")
+                raise InputError(
+                    f"checkpoint: expected a new folder or a checkpoint of this run, got {self.folder}, which holds "
+                    "something else; choose another folder"
+                )
             part = note.with_suffix(".new")
             part.write_text(digest, encoding="ascii")
             os.replace(part, note)
         elif note.read_text(encoding="ascii") != digest:
-            raise InputError(f"checkpoint: {self.folder} belongs to a run with other vectors or other settings; give the same "
-                             "ones to go on, or another folder to begin anew")
+            raise InputError(
+                f"checkpoint: {self.folder} belongs to a run with other vectors or other settings; give the same "
+                "ones to go on, or another folder to begin anew"
+            )
 
     def load(self, stage: str) -> Alignment | None:
         """What the stage found, if it was finished."""

@@ -102,7 +102,12 @@ def learn(
         target_map=to_numpy(refined.y_map),
         verdict=found.verdict,
         history=clock.history,
-        settings={**asdict(plan), "device": device, "rng": rng if isinstance(rng, int) else None, "seconds": clock.laps},
+        settings={
+            **asdict(plan),
+            "device": device,
+            "rng": rng if isinstance(rng, int) else None,
+            "seconds": clock.laps,
+        },
     )
 
 

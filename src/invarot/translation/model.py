@@ -63,8 +63,10 @@ class Translation:
         rows = source.index()
         unknown = [word for word in asked if word not in rows]
         if unknown:
-            raise InputError(f"words: not in the vocabulary of {len(source)} words: {', '.join(unknown[:5])}"
-                             f"{' …' if len(unknown) > 5 else ''}")
+            raise InputError(
+                f"words: not in the vocabulary of {len(source)} words: {', '.join(unknown[:5])}"
+                f"{' …' if len(unknown) > 5 else ''}"
+            )
         x, y = self.common(reverse=reverse)
         queries = np.asarray([rows[word] for word in asked], dtype=np.int64)
         found, scores = neighbours(x, y, method=method, k=min(k, len(target)), queries=queries)
@@ -91,15 +93,19 @@ class Translation:
         source, target = (self.target, self.source) if reverse else (self.source, self.target)
         gold = Gold.from_pairs(pairs, source.words, target.words)
         if not gold.queries:
-            raise InputError(f"dictionary: none of its {gold.listed} source words, with a translation, is in the vocabularies; "
-                             "is it the right direction?")
+            raise InputError(
+                f"dictionary: none of its {gold.listed} source words, with a translation, is in the vocabularies; "
+                "is it the right direction?"
+            )
         x, y = self.common(reverse=reverse)
         return report_scores(evaluate(x, y, gold.targets, method=method), gold)
 
     def mapped(self) -> tuple[Vectors, Vectors]:
         """Both sides as word vectors of the common space, unit length, ready to be written."""
         x, y = self.common()
-        return Vectors(self.source.words, _unit(x), self.source.source), Vectors(self.target.words, _unit(y), self.target.source)
+        return Vectors(self.source.words, _unit(x), self.source.source), Vectors(
+            self.target.words, _unit(y), self.target.source
+        )
 
 
 def report_scores(found: Accuracy, gold: Gold) -> dict[str, Any]:

@@ -30,7 +30,9 @@ def save_translation(model: Translation, path: str | os.PathLike[str]) -> None:
         vectors: Vectors = getattr(model, side)
         prepare: Preprocessing = getattr(model, f"prepare_{side}")
         arrays[f"{side}_vectors"] = vectors.vectors
-        arrays[f"{side}_words"] = np.frombuffer("\n".join(vectors.words).encode("utf-8", "surrogatepass"), dtype=np.uint8)
+        arrays[f"{side}_words"] = np.frombuffer(
+            "\n".join(vectors.words).encode("utf-8", "surrogatepass"), dtype=np.uint8
+        )
         arrays.update({f"{side}_prepare.{name}": array for name, array in prepare.arrays().items()})
         facts[side] = {"from": vectors.source, "prepare": prepare.to_dict(), "count": len(vectors)}
     write_folder(path, TRANSLATION, arrays, facts)
@@ -42,7 +44,9 @@ def load_translation(path: str | os.PathLike[str]) -> Translation:
     try:
         return _build(arrays, facts)
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"path: expected every part of a translation in {path}, got none for {error}; learn it again") from error
+        raise InputError(
+            f"path: expected every part of a translation in {path}, got none for {error}; learn it again"
+        ) from error
 
 
 def _build(arrays: dict[str, np.ndarray[Any, Any]], facts: dict[str, Any]) -> Translation:
@@ -58,7 +62,9 @@ def _build(arrays: dict[str, np.ndarray[Any, Any]], facts: dict[str, Any]) -> Tr
         **parts,
         source_map=arrays["source_map"],
         target_map=arrays["target_map"],
-        verdict=Verdict(**{**verdict, "evidence": Evidence(**verdict["evidence"]), "reasons": tuple(verdict["reasons"])}),
+        verdict=Verdict(
+            **{**verdict, "evidence": Evidence(**verdict["evidence"]), "reasons": tuple(verdict["reasons"])}
+        ),
         history=facts["history"],
         settings=facts["settings"],
     )

@@ -83,9 +83,7 @@ class BlockedCost:
     def column_potential(self, u: Array) -> Array:
         """v with every column right, entirely in the log domain: vⱼ = −log Σᵢ aᵢ exp(Lij + uᵢ)."""
         xp = namespace(u)
-        parts = [
-            logsumexp(self._scores(rows) + (u + log(self.a))[..., rows, None], axis=-2) for rows in self._blocks()
-        ]
+        parts = [logsumexp(self._scores(rows) + (u + log(self.a))[..., rows, None], axis=-2) for rows in self._blocks()]
         return -logsumexp(xp.stack(parts), axis=0)
 
     # -- the plan as an operator -----------------------------------------------------------------------------------
