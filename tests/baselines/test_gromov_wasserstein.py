@@ -25,6 +25,7 @@ def test_finds_a_rotation(clouds):
     assert found.verdict.word == "aligned"
 
 
+@pytest.mark.filterwarnings("ignore:Sinkhorn did not converge")  # POT's, at its last digits
 def test_is_pots_entropic_gromov_wasserstein(clouds):
     """The same problem, the same epsilon, the same first plan: the same plan at the end."""
     ot = pytest.importorskip("ot")
@@ -78,7 +79,7 @@ def test_unknown_start(clouds):
 
 
 def test_matches_of_a_part_map_the_whole(clouds):
-    x, y, turn, answer = clouds
+    x, y, _, answer = clouds
     ordered = y[answer]  # rows that correspond, so that the first rows of both are the same points
     found = gromov_wasserstein(x, ordered, size=30)
     assert found.plan.z.shape[0] == 50

@@ -68,8 +68,8 @@ def adversarial(
     """
     torch = import_torch("adversarial alignment")
     x, y, a, b = check_registered(x, y)
-    for name, value in (("epochs", epochs), ("epoch_size", epoch_size), ("batch", batch), ("hidden", hidden)):
-        check_count(value, name)
+    for name, count in (("epochs", epochs), ("epoch_size", epoch_size), ("batch", batch), ("hidden", hidden)):
+        check_count(count, name)
     check_number(beta, "beta", low=0)
     generator = check_rng(rng)
     where = x.device if is_torch(x) else "cpu"
@@ -96,8 +96,8 @@ def adversarial(
         if value <= best_value:
             break
         best, best_value = w, value
-    name = "adversarial + refine" if refinements else "adversarial"
-    return as_alignment(x, y, a, b, best, name=name, history=History(history), options={"epochs": epochs})
+    label = "adversarial + refine" if refinements else "adversarial"
+    return as_alignment(x, y, a, b, best, name=label, history=History(history), options={"epochs": epochs})
 
 
 def criterion(x: Array, y: Array, w: Array, words: int = 10_000) -> float:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,13 +16,19 @@ from .clouds import core_words, make_cloud, random_orthogonal
 from .run import Cell, Context, Experiment, Row
 from .style import footnote, plot_series
 
-CENTRE = {"epsilon": 1.0, "decay": 0.95, "floor": 0.01}
+CENTRE = Schedule(epsilon=1.0, decay=0.95, floor=0.01)
 VALUES = {
     "epsilon": (0.03, 0.1, 0.3, 1.0, 3.0),
     "decay": (0.5, 0.8, 0.9, 0.95, 0.98),
     "floor": (0.003, 0.01, 0.03, 0.1),
 }
-TASKS = ("cloud, 10 random starts", "cloud, signature start", "words, signature start")
+TASKS = (
+    "cloud, 1 random start",
+    "cloud, 10 random starts",
+    "cloud, signature start",
+    "words, 1 random start",
+    "words, signature start",
+)
 
 
 def cells(context: Context) -> Sequence[Cell]:
@@ -29,12 +37,12 @@ def cells(context: Context) -> Sequence[Cell]:
     found = []
     for name, values in VALUES.items():
         for value in values[::2] if context.quick else values:
-            found.append(Cell(f"{name} = {value:g}", lambda n=name, v=value: measure(n, v, seeds, words, context)))
+            found.append(Cell(f"{name} = {value:g}", partial(measure, name, value, seeds, words, context)))
     return found
 
 
 def measure(name: str, value: float, seeds: int, words: int, context: Context) -> list[Row]:
-    schedule = Schedule(**{**CENTRE, name: value})
+    schedule = replace(CENTRE, **{name: value})  # type: ignore[arg-type]
     rows: list[Row] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)
@@ -43,17 +51,26 @@ def measure(name: str, value: float, seeds: int, words: int, context: Context) -
             x = make_cloud(60, 3, rng)
             order = rng.permutation(60)
             y = (x @ random_orthogonal(3, rng) + 0.05 * rng.normal(size=x.shape))[order]
-            for task, options in ((TASKS[0], {"start": "random", "n_starts": 10}), (TASKS[1], {"start": "signature"})):
+            for task, options in (
+                (TASKS[0], {"start": "random", "n_starts": 1}),
+                (TASKS[1], {"start": "random", "n_starts": 10}),
+                (TASKS[2], {"start": "signature"}),
+            ):
                 found = align(x, y, schedule=schedule, rng=seed, **options)
                 score = float(np.mean(np.asarray(found.matches()) == np.argsort(order)))
-                rows.append({"task": task, "varied": name, "value": value, "seed": seed, "score": 100 * score,
-                             "steps": len(found.history)})  # fmt: skip
+                rows.append(_row(task, name, value, seed, score, len(found.history)))
         _, _, x, y, gold = core_words(5000)
-        found = align(x[:words], y[:words], schedule=schedule, start="signature", tol=1e-4, plan_tol=5e-3, ordered=True)
-        score = evaluate(x @ found.map, y, gold.targets).precision[1]
-        rows.append({"task": TASKS[2], "varied": name, "value": value, "seed": 0, "score": 100 * score,
-                     "steps": len(found.history)})  # fmt: skip
+        few = {"x": x[:words], "y": y[:words], "schedule": schedule, "tol": 1e-4, "plan_tol": 5e-3, "ordered": True}
+        for task, start, repetitions in ((TASKS[3], "random", min(seeds, 3)), (TASKS[4], "signature", 1)):
+            for seed in range(repetitions):
+                found = align(**few, start=start, rng=seed)
+                score = evaluate(x @ found.map, y, gold.targets).precision[1]
+                rows.append(_row(task, name, value, seed, score, len(found.history)))
     return rows
+
+
+def _row(task: str, name: str, value: float, seed: int, score: float, steps: int) -> Row:
+    return {"task": task, "varied": name, "value": value, "seed": seed, "score": 100 * score, "steps": steps}
 
 
 def draw(rows: list[Row], pyplot: Any) -> Any:
@@ -64,15 +81,15 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
             plot_series(
                 axis, [r for r in rows if r["task"] == task and r["varied"] == name], "value", "score", task, number
             )
-        axis.axvline(CENTRE[name], color="#bbbbbb", linewidth=5, alpha=0.35, zorder=0)
+        axis.axvline(getattr(CENTRE, name), color="#bbbbbb", linewidth=5, alpha=0.35, zorder=0)
         axis.set(xlabel=label)
         if name != "decay":
             axis.set_xscale("log")
     axes[0].set_ylabel("per cent right (matches; words: P@1)")
     axes[0].set_ylim(-3, 105)
-    axes[0].legend(fontsize=8.5)
+    axes[2].legend(fontsize=8, loc="lower left")
     footnote(figure, "One of the three is varied, the others stay at the paper's choice (grey band). Cloud: 60 points in space, "
-                     "turned, noise 0.05; mean and one standard deviation over seeds. Words: core pair, one run.")  # fmt: skip
+                     "turned, noise 0.05; mean and one standard deviation over seeds. Words: core pair, 1,000 words; random starts: 3 seeds.")  # fmt: skip
     figure.tight_layout()
     return figure
 
@@ -94,7 +111,13 @@ def conclude(rows: list[Row]) -> str:
         f"{task}, {name}: {low:.0f}–{high:.0f} % (worst at {worst:g})" for task, name, _, worst, low, high in parts
     )
     says = ", ".join(f"{task}: {'held' if value else 'did NOT hold'}" for task, value in held.items())
-    return f"Robustness to the annealing (no setting more than 10 points below another): {says}. {listing}."
+    single = np.mean([row["score"] > 50 for row in rows if row["task"] == TASKS[0]])
+    lottery = np.mean([row["score"] > 50 for row in rows if row["task"] == TASKS[3]])
+    start = (
+        f"Little sensitivity to initialisation {'held' if min(single, lottery) > 0.9 else 'did NOT hold'}: one random start found "
+        f"the answer in {single:.0%} of the runs on clouds and {lottery:.0%} on words, whatever the annealing."
+    )
+    return f"{start} Robustness to the annealing (no setting more than 10 points below another): {says}. {listing}."
 
 
 EXPERIMENT = Experiment(

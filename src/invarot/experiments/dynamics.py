@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,9 +28,9 @@ KINDS = ("l_∞, random start", "l_∞, signature start", "adversarial")
 def cells(context: Context) -> Sequence[Cell]:
     words = 700 if context.quick else 2500
     seeds = 1 if context.quick else 3
-    found = [Cell(f"{KINDS[0]} {k}", lambda k=k: invariant(words, "random", context, k)) for k in range(seeds)]
-    found.append(Cell(KINDS[1], lambda: invariant(words, "signature", context, 0)))
-    found.append(Cell(KINDS[2], lambda: opponent(context)))
+    found = [Cell(f"{KINDS[0]} {k}", partial(invariant, words, "random", context, k)) for k in range(seeds)]
+    found.append(Cell(KINDS[1], partial(invariant, words, "signature", context, 0)))
+    found.append(Cell(KINDS[2], partial(opponent, context)))
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ SYSTEMS = ("classic OT (EMD)", "l_∞-invariant OT")
 def cells(context: Context) -> Sequence[Cell]:
     count = 24 if context.quick else 40
     repetitions = 2 if context.quick else 20
-    return [Cell(f"cloud {k}", lambda k=k: measure(context.seed + k, count)) for k in range(repetitions)]
+    return [Cell(f"cloud {k}", partial(measure, context.seed + k, count)) for k in range(repetitions)]
 
 
 def measure(seed: int, count: int) -> list[Row]:
@@ -53,9 +54,9 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
                 for axis_ in range(3)
             ]
             style = (
-                {"color": GOOD, "linewidth": 1.1}
+                {"color": GOOD, "linewidth": 1.1, "clip_on": False}
                 if row["right"]
-                else {"color": BAD, "linewidth": 0.9, "linestyle": ":"}
+                else {"color": BAD, "linewidth": 0.9, "linestyle": ":", "clip_on": False}
             )
             axis.plot(*ends, **style)
             axis.scatter(*[[end[0]] for end in ends], color=INK, s=12, marker="o")
@@ -63,7 +64,7 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
         share = np.mean([row["right"] for row in edges])
         axis.set_title(f"{system}: {share:.0%} right")
         axis.set_axis_off()
-        axis.set_box_aspect((1.7, 1, 1), zoom=1.55)
+        axis.set_box_aspect((1.7, 1, 1), zoom=1.35)
         axis.view_init(elev=18, azim=-78)
     figure.subplots_adjust(left=0, right=1, bottom=0.02, top=0.9, wspace=0)
     footnote(figure, "● source  ▲ target (the same points, turned, and drawn to the right); "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ def cells(context: Context) -> Sequence[Cell]:
     starts = 5 if context.quick else 20
     return [
         Cell(f"{family}, noise {level:g}, repetition {k}",
-             lambda f=family, s=level, k=k: measure(f, s, k, count, starts, context.seed))
+             partial(measure, family, level, k, count, starts, context.seed))
         for family in FAMILIES
         for level in levels
         for k in range(repetitions)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -58,14 +59,14 @@ def cells(context: Context) -> Sequence[Cell]:
     words, seeds = (600, 1) if context.quick else (1000, 3)
     return [
         Cell(f"{name}, {'shuffled' if shuffled else 'in order'}, seed {seed}",
-             lambda n=name, s=shuffled, k=seed: [measure(n, s, k, words, context)])
+             partial(measure, name, shuffled, seed, words, context))
         for name in systems(context.quick)
         for shuffled in (False, True)
         for seed in range(seeds)
     ]  # fmt: skip
 
 
-def measure(name: str, shuffled: bool, seed: int, words: int, context: Context) -> Row:
+def measure(name: str, shuffled: bool, seed: int, words: int, context: Context) -> list[Row]:
     """Learn on the first words, their order kept or destroyed on both sides; test on all."""
     _, _, x, y, gold = core_words(5000)
     few_x, few_y = x[:words], y[:words]
@@ -76,7 +77,7 @@ def measure(name: str, shuffled: bool, seed: int, words: int, context: Context) 
         warnings.simplefilter("ignore", NotConverged)
         left, right = systems(context.quick)[name](few_x, few_y, seed)
     score = evaluate(x @ left, y @ right, gold.targets).precision[1]
-    return {"system": name, "shuffled": shuffled, "seed": seed, "words": words, "precision": 100 * score}
+    return [{"system": name, "shuffled": shuffled, "seed": seed, "words": words, "precision": 100 * score}]
 
 
 def draw(rows: list[Row], pyplot: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,10 @@ SIGMA = (1.0, 0.55)  # singular values of the moment
 
 
 def cells(context: Context) -> Sequence[Cell]:
-    return [Cell(f"p = {p:.3g}", lambda p=p: [measure(p, context)]) for p in EXPONENTS]
+    return [Cell(f"p = {p:.3g}", partial(measure, p, context)) for p in EXPONENTS]
 
 
-def measure(p: float, context: Context) -> Row:
+def measure(p: float, context: Context) -> list[Row]:
     """The optimum in closed form, its bound, and the best of many random maps of the ball."""
     rng = np.random.default_rng(context.seed)
     u, v = (np.linalg.qr(rng.normal(size=(2, 2)))[0] for _ in range(2))
@@ -29,7 +30,7 @@ def measure(p: float, context: Context) -> Row:
     best = ball.best_map(moment)
     spectrum = np.linalg.svd(best)[1]
     guesses = ball.fit(rng.normal(size=(2_000 if context.quick else 200_000, 2, 2)))
-    return {
+    row = {
         "p": p,
         "s1": spectrum[0],
         "s2": spectrum[1],
@@ -39,6 +40,7 @@ def measure(p: float, context: Context) -> Row:
         "bound": identity_radius(p, 2) * float(vector_norm(np.asarray(SIGMA), dual_exponent(p))),
         "best_random": float(np.max(np.sum(guesses * moment, axis=(1, 2)))),
     }
+    return [row]
 
 
 def draw(rows: list[Row], pyplot: Any) -> Any:

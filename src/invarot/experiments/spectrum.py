@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ TASKS = ("true map in F_∞", "true map in F_2", "words")
 def cells(context: Context) -> Sequence[Cell]:
     seeds, words = (2, 600) if context.quick else (8, 1500)
     exponents = (2.0, 4.0, math.inf) if context.quick else EXPONENTS
-    return [Cell(f"p = {p:g}", lambda p=p: measure(p, seeds, words, context)) for p in exponents]
+    return [Cell(f"p = {p:g}", partial(measure, p, seeds, words, context)) for p in exponents]
 
 
 def measure(p: float, seeds: int, words: int, context: Context) -> list[Row]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,14 +23,10 @@ def cells(context: Context) -> Sequence[Cell]:
     sizes = (200, 400, 800) if context.quick else (250, 500, 1000, 1500, 2000, 3000)
     whole = 1000 if context.quick else 4000
     seeds = 1 if context.quick else 2
-    return [
-        Cell(f"k = {k}, seed {s}", lambda k=k, s=s: [measure(k, whole, s, context)])
-        for k in sizes
-        for s in range(seeds)
-    ]
+    return [Cell(f"k = {k}, seed {s}", partial(measure, k, whole, s, context)) for k in sizes for s in range(seeds)]
 
 
-def measure(size: int, whole: int, seed: int, context: Context) -> Row:
+def measure(size: int, whole: int, seed: int, context: Context) -> list[Row]:
     """Search on the first ``size`` words (shuffled among themselves), then one solve of ``whole`` words from its map."""
     _, _, x, y, gold = core_words(5000)
     rng = np.random.default_rng((context.seed, seed))
@@ -44,9 +41,10 @@ def measure(size: int, whole: int, seed: int, context: Context) -> Row:
         )
         end = time.perf_counter()
     scores = [evaluate(x @ found.map, y, gold.targets).precision[1] for found in (first, second)]
-    return {"k": size, "seed": seed, "whole": whole, "verdict": first.verdict.word,
+    row = {"k": size, "seed": seed, "whole": whole, "verdict": first.verdict.word,
             "first_precision": 100 * scores[0], "precision": 100 * scores[1],
             "first_seconds": middle - begun, "seconds": end - begun}  # fmt: skip
+    return [row]
 
 
 def draw(rows: list[Row], pyplot: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +43,8 @@ def find_tasks(context: Context) -> list[Task]:
         return _tasks(context.muse, context.muse / "dictionaries", "wiki.{code}.vec", MUSE_WORDS, "--muse")
     words = 1000 if context.quick else 5000
     return [
-        Task("en-es (core)", lambda: core_pair(words, False)),
-        Task("es-en (core)", lambda: core_pair(words, True)),
+        Task("en-es (core)", partial(core_pair, words, False)),
+        Task("es-en (core)", partial(core_pair, words, True)),
     ]
 
 
@@ -70,7 +70,7 @@ def _tasks(vectors: Path, dictionaries: Path, pattern: str, words: int, option: 
                          f"{len(codes)} of the latter")  # fmt: skip
     names = [name for code in codes for name in (f"en-{code}", f"{code}-en")]
     return [
-        Task(name, lambda n=name: _read_pair(vectors, dictionaries, pattern, words, n))  # type: ignore[misc]
+        Task(name, partial(_read_pair, vectors, dictionaries, pattern, words, name))
         for name in names
         if (dictionaries / f"{name}.5000-6500.txt").exists()
     ]

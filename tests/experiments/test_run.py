@@ -1,0 +1,113 @@
+"""The machinery of experiments: resuming, what is written, and that each can say no."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+
+import pytest
+
+from invarot import InputError, MissingExtra
+from invarot.experiments import NAMES, Context, find, reproduce
+from invarot.experiments.run import Cell, Experiment
+
+pytest.importorskip("matplotlib")
+
+
+def make(log, fail_at=None):
+    def work(name):
+        if name == fail_at:
+            raise KeyboardInterrupt
+        log.append(name)
+        return [{"cell": name, "value": len(name)}]
+
+    def cells(context):
+        return [Cell(name, lambda name=name: work(name)) for name in ("a", "bb", "ccc")]
+
+    def draw(rows, pyplot):
+        figure, axis = pyplot.subplots()
+        axis.plot([row["value"] for row in rows])
+        return figure
+
+    return Experiment("toy", "that it works", cells, draw, lambda rows: f"held over {len(rows)} cells")
+
+
+def test_a_stopped_run_goes_on_where_it_was(tmp_path):
+    log, told = [], []
+    context = Context(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        reproduce(make(log, fail_at="ccc"), context, tell=told.append)
+    assert log == ["a", "bb"]
+    assert not (tmp_path / "figure.png").exists()
+    assert reproduce(make(log), context, tell=told.append) == "held over 3 cells"
+    assert log == ["a", "bb", "ccc"]
+    assert told[-1] == "toy 3/3 · ccc"
+
+
+def test_a_line_cut_short_is_done_again(tmp_path):
+    log = []
+    reproduce(make(log), Context(tmp_path), tell=log.append)
+    store = tmp_path / "cells.jsonl"
+    store.write_text(store.read_text()[:-9])
+    again = []
+    reproduce(make(again), Context(tmp_path), tell=lambda line: None)
+    assert again == ["ccc"]
+
+
+@pytest.mark.parametrize("other", [{"seed": 1}, {"quick": True}])
+def test_other_questions_are_asked_afresh(tmp_path, other):
+    log = []
+    reproduce(make(log), Context(tmp_path), tell=lambda line: None)
+    reproduce(make(log), Context(tmp_path, **other), tell=lambda line: None)
+    assert len(log) == 6
+
+
+def test_what_is_written(tmp_path):
+    reproduce(make([]), Context(tmp_path, seed=3, command="invarot reproduce toy"), tell=lambda line: None)
+    with (tmp_path / "data.csv").open() as stream:
+        assert list(csv.DictReader(stream)) == [{"cell": "a", "value": "1"}, {"cell": "bb", "value": "2"}, {"cell": "ccc", "value": "3"}]
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    assert manifest["command"] == "invarot reproduce toy"
+    assert manifest["seed"] == 3
+    assert manifest["finding"] == "held over 3 cells"
+    assert "numpy" in manifest["versions"]
+    assert (tmp_path / "figure.png").stat().st_size > 1000
+    assert "<svg" in (tmp_path / "figure.svg").read_text()
+
+
+def test_without_matplotlib_nothing_is_started(tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
+    log = []
+    with pytest.raises(MissingExtra, match="invarot\\[report\\]"):
+        reproduce(make(log), Context(tmp_path), tell=lambda line: None)
+    assert log == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_name_is_an_experiment(name, tmp_path):
+    found = find(name)
+    assert found.name == name
+    assert found.claim
+    cells = found.cells(Context(tmp_path, quick=True))
+    assert len({cell.name for cell in cells}) == len(cells) > 0
+
+
+def test_unknown_name():
+    with pytest.raises(InputError, match="did you mean 'noise'"):
+        find("noize")
+
+
+@pytest.mark.parametrize("name", ["schatten", "matchings"])
+def test_quick_runs(name, tmp_path):
+    sentence = reproduce(find(name), Context(tmp_path, quick=True), tell=lambda line: None)
+    assert "held" in sentence
+    assert "NOT" not in sentence
+
+
+def test_schatten_can_fail():
+    experiment = find("schatten")
+    rows = [
+        {"p": p, "s1": 1.0, "s2": 1.0, "value": 1.0, "bound": 1.0, "best_random": 0.9} for p in (1.0, 2.0, math.inf)
+    ]
+    assert "did NOT hold" in experiment.conclude(rows)  # p = 1 has to be of rank one

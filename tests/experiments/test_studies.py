@@ -1,0 +1,106 @@
+"""The studies' own arithmetic, on rows made up so that the answer is known, and the smallest real run of some."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from invarot import InputError
+from invarot.experiments import Context, find
+from invarot.experiments.clouds import make_cloud, random_map
+from invarot.experiments.dynamics import correlation
+from invarot.experiments.noise import measure as measure_noise
+from invarot.experiments.style import mean_and_sd
+from invarot.experiments.tasks import core_pair, find_tasks
+from invarot.experiments.words import summary
+from invarot.geometry.schatten import schatten_norm
+
+
+def test_clouds_are_what_they_say():
+    rng = np.random.default_rng(0)
+    white = make_cloud(50, 3, rng, whiten=True)
+    assert np.allclose(white.T @ white / 50, np.eye(3))
+    assert not np.allclose(make_cloud(50, 3, rng).T @ make_cloud(50, 3, rng), np.eye(3), atol=0.1)
+    assert float(schatten_norm(random_map(3, 2.0, rng), 2.0)) == pytest.approx(math.sqrt(3))
+    assert np.allclose(np.linalg.svd(random_map(3, math.inf, rng))[1], 1)
+
+
+def test_noise_free_rotation_is_recovered_and_classic_transport_fails():
+    rows = {(row["system"], row["start"]): row for row in measure_noise("F_∞", 0.0, 0, 40, 4, 0)}
+    assert rows["l_∞", "auto"]["accuracy"] == 1
+    assert rows["l_∞", "auto"]["map_error"] < 0.01
+    assert rows["oracle", "-"]["accuracy"] > 0.9
+    assert rows["EMD", "-"]["accuracy"] < 0.5
+    assert rows["EMD", "-"]["map_error"] is None
+
+
+def noise_rows(infinity, two):
+    """Two methods with one accuracy for each family."""
+    rows = []
+    for family, best in (("F_∞", infinity), ("F_2", two)):
+        for system in ("EMD", "Sinkhorn", "l_2", "l_∞", "oracle"):
+            start = ("20 random", "auto") if system.startswith("l_") else ("-",)
+            rows += [{"family": family, "system": system, "start": s, "accuracy": best.get(system, 0.5)} for s in start]
+    return rows
+
+
+def test_noise_says_yes_and_no():
+    conclude = find("noise").conclude
+    assert "NOT" not in conclude(noise_rows({"l_∞": 0.9, "l_2": 0.8}, {"l_2": 0.4, "l_∞": 0.3}))
+    assert conclude(noise_rows({"l_∞": 0.4, "l_2": 0.8}, {"l_2": 0.6, "l_∞": 0.7})).count("did NOT hold") == 8
+
+
+def test_correlation_of_objective_and_precision():
+    rows = [{"system": "s", "seed": 0, "objective": k, "precision@1": k**2} for k in range(5)]
+    assert correlation(rows, "s") == pytest.approx(1)
+    flat = [{**row, "precision@1": 0.0} for row in rows]
+    assert math.isnan(correlation(flat, "s"))
+
+
+def test_mean_and_deviation_leave_out_what_is_not_there():
+    rows = [{"x": 1, "y": 1.0}, {"x": 1, "y": 3.0}, {"x": 0, "y": math.nan}, {"x": 2, "y": None}, {"x": 3, "y": 5.0}]
+    assert mean_and_sd(rows, "x", "y") == ([1, 3], [2.0, 5.0], [1.0, 0.0])
+
+
+def test_failures_are_counted_beside_procrustes():
+    shared = {"pair": "a-b", "shuffled": False, "precision_nn": 10.0, "seconds": 1.0}
+    rows = [
+        {**shared, "system": "Procrustes", "precision_csls": 60.0},
+        *({**shared, "system": "other", "precision_csls": value} for value in (70.0, 10.0, 20.0)),
+    ]
+    other = summary(rows)[1]
+    assert (other["runs"], other["failed"]) == (3, 2)
+    assert other["csls"] == pytest.approx(100 / 3)
+
+
+def test_core_pair_splits_train_and_test():
+    pair = core_pair(1000, reverse=False)
+    assert not {i for i, _ in pair.train} & set(pair.gold.targets)
+    assert len(pair.train) > 20
+    back = core_pair(1000, reverse=True)
+    assert back.x.shape == pair.y.shape
+
+
+def test_missing_files_are_named(tmp_path):
+    with pytest.raises(InputError, match=r"--muse.*wiki\.en\.vec"):
+        find_tasks(Context(tmp_path, muse=tmp_path))
+
+
+def test_muse_layout(tmp_path):
+    """wiki.XX.vec beside dictionaries/, both directions."""
+    rng = np.random.default_rng(0)
+    for code in ("en", "es"):
+        lines = [f"{code}{i} " + " ".join(f"{v:.4f}" for v in rng.normal(size=5)) for i in range(30)]
+        (tmp_path / f"wiki.{code}.vec").write_text("30 5\n" + "\n".join(lines) + "\n")
+    folder = tmp_path / "dictionaries"
+    folder.mkdir()
+    for a, b in (("en", "es"), ("es", "en")):
+        for part, rows in (("0-5000", range(10)), ("5000-6500", range(10, 20))):
+            (folder / f"{a}-{b}.{part}.txt").write_text("".join(f"{a}{i} {b}{i}\n" for i in rows))
+    tasks = find_tasks(Context(tmp_path, muse=tmp_path))
+    assert [task.name for task in tasks] == ["en-es", "es-en"]
+    pair = tasks[0].load()
+    assert pair.train == [(i, i) for i in range(10)]
+    assert pair.gold.targets[12] == {12}
