@@ -63,10 +63,24 @@ def test_other_questions_are_asked_afresh(tmp_path, other):
     assert len(log) == 6
 
 
+def test_only_some_cells(tmp_path):
+    log = []
+    sentence = reproduce(make(log), Context(tmp_path, only=("bb", "cc")), tell=lambda line: None)
+    assert log == ["bb", "ccc"]
+    assert sentence == "held over 2 cells (1 of 3 cells were not run.)"
+    assert reproduce(make(log), Context(tmp_path), tell=lambda line: None) == "held over 3 cells"
+    with pytest.raises(InputError, match="--only"):
+        reproduce(make(log), Context(tmp_path / "new", only=("zzz",)), tell=lambda line: None)
+
+
 def test_what_is_written(tmp_path):
     reproduce(make([]), Context(tmp_path, seed=3, command="invarot reproduce toy"), tell=lambda line: None)
     with (tmp_path / "data.csv").open() as stream:
-        assert list(csv.DictReader(stream)) == [{"cell": "a", "value": "1"}, {"cell": "bb", "value": "2"}, {"cell": "ccc", "value": "3"}]
+        assert list(csv.DictReader(stream)) == [
+            {"cell": "a", "value": "1"},
+            {"cell": "bb", "value": "2"},
+            {"cell": "ccc", "value": "3"},
+        ]
     manifest = json.loads((tmp_path / "manifest.json").read_text())
     assert manifest["command"] == "invarot reproduce toy"
     assert manifest["seed"] == 3

@@ -21,6 +21,9 @@ def reproduce_command(
     out: Annotated[Path, typer.Option("-o", "--out", help="A folder NAME is made in it.")] = Path("results/reproduce"),
     data: Annotated[Path | None, typer.Option(help="Europarl vectors and dictionaries (europarl100/, muse/).")] = None,
     muse: Annotated[Path | None, typer.Option(help="MUSE's own files (wiki.XX.vec, dictionaries/).")] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(help="Only cells with this in their name; may be given again.")
+    ] = None,
 ) -> None:
     """Run an experiment of the paper: data, figure and manifest into one folder, a sentence on whether the claim held.
 
@@ -29,7 +32,9 @@ def reproduce_command(
     command = shlex.join(["invarot", *sys.argv[1:]])
     for one in NAMES if name == "all" else (name,):
         experiment = find(one)
-        context = Context(out / one, quick=quick, seed=seed, data=data, muse=muse, command=command)
+        context = Context(
+            out / one, quick=quick, seed=seed, data=data, muse=muse, command=command, only=tuple(only or ())
+        )
         sentence = reproduce(experiment, context)
         print(f"{one}: {sentence}", flush=True)
         stderr.print(f"{context.out}/: data.csv, figure.png, figure.svg, manifest.json", highlight=False)

@@ -6,7 +6,6 @@ import csv
 import json
 import os
 import platform
-import resource
 import statistics
 import subprocess
 import sys
@@ -108,7 +107,9 @@ def rivals(x: Floats, y: Floats, epsilon: float, iterations: int) -> Iterator[tu
         from geomloss import SamplesLoss
 
         def geomloss() -> object:
-            loss = SamplesLoss("sinkhorn", p=2, blur=(epsilon / 2) ** 0.5, debias=False, potentials=True, backend="tensorized")
+            loss = SamplesLoss(
+                "sinkhorn", p=2, blur=(epsilon / 2) ** 0.5, debias=False, potentials=True, backend="tensorized"
+            )
             return loss(torch.from_numpy(x), torch.from_numpy(y))
 
         yield "GeomLoss float32 (its own schedule)", geomloss
@@ -153,7 +154,12 @@ def one_iteration(n: int, d: int) -> list[Row]:
     product = median_seconds(lambda: x @ y.T, 7)
     return [
         {"what": "read the kernel once (matrix-vector product)", "seconds": read, "ratio": 1.0, "note": ""},
-        {"what": "one full Sinkhorn iteration", "seconds": sweep, "ratio": sweep / read, "note": "over the read; at most 2"},
+        {
+            "what": "one full Sinkhorn iteration",
+            "seconds": sweep,
+            "ratio": sweep / read,
+            "note": "over the read; at most 2",
+        },
         {"what": "matrix product", "seconds": product, "ratio": product / read, "note": ""},
     ]
 
@@ -236,21 +242,21 @@ def write(out: Path, parts: dict[str, list[Row]], command: str) -> str:
     return text
 
 
-def peak_now() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-
-
 def run_bench(out: Path, *, n: int, d: int, sizes: list[int], repeats: int, say: Callable[[str], None]) -> str:
     """All of it."""
     parts = {
-        f"One plan step, n = m = {n}, d = {d}, epsilon 0.02, marginal error 1e-4": compare_plan_steps(n, d, repeats, say),
+        f"One plan step, n = m = {n}, d = {d}, epsilon 0.02, marginal error 1e-4": compare_plan_steps(
+            n, d, repeats, say
+        ),
         "One iteration": one_iteration(n, d),
         "A full alignment": full_alignment(n, d),
     }
     curve = scaling(sizes, [75, 150, 600], say)
     by_n = [row for row in curve if row["d"] == 300][: len(sizes)]
     by_d = [row for row in curve if row["n"] == sizes[len(sizes) // 2]]
-    curve.append({"what": "exponent of time in n", "ratio": exponent(by_n[1:], "n", "seconds"), "note": "two largest decades"})
+    curve.append(
+        {"what": "exponent of time in n", "ratio": exponent(by_n[1:], "n", "seconds"), "note": "two largest decades"}
+    )
     curve.append({"what": "exponent of time in d", "ratio": exponent(by_d, "d", "seconds"), "note": ""})
     curve.append({"what": "exponent of memory in n", "ratio": exponent(by_n, "n", "peak"), "note": "whole process"})
     parts["Scaling of the streamed plan step"] = curve

@@ -13,10 +13,19 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from ..errors import InputError
 from ..words.writers import replacing
 
 Row = dict[str, Any]
 Teller = Callable[[str], object]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A piece of work with a name; its rows are kept as soon as they are there."""
+
+    name: str
+    work: Callable[[], Sequence[Row]]
 
 
 @dataclass(frozen=True)
@@ -29,18 +38,14 @@ class Context:
     data: Path | None = None
     muse: Path | None = None
     command: str = ""
+    only: tuple[str, ...] = ()  # run the cells whose name holds one of these; the others wait for another call
+
+    def asks(self, cell: Cell) -> bool:
+        return not self.only or any(part in cell.name for part in self.only)
 
     def identity(self) -> dict[str, Any]:
         where = {"data": self.data, "muse": self.muse}
         return {"quick": self.quick, "seed": self.seed, **{key: str(value or "") for key, value in where.items()}}
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A piece of work with a name; its rows are kept as soon as they are there."""
-
-    name: str
-    work: Callable[[], Sequence[Row]]
 
 
 @dataclass(frozen=True)
@@ -71,7 +76,7 @@ def reproduce(experiment: Experiment, context: Context, *, tell: Teller | None =
     done = _kept(store, context.identity())
     todo = list(experiment.cells(context))
     for number, cell in enumerate(todo, 1):
-        if cell.name in done:
+        if cell.name in done or not context.asks(cell):
             continue
         tell(f"{experiment.name} {number}/{len(todo)} · {cell.name}")
         start = time.perf_counter()
@@ -79,7 +84,12 @@ def reproduce(experiment: Experiment, context: Context, *, tell: Teller | None =
         done[cell.name] = {"name": cell.name, "seconds": round(time.perf_counter() - start, 3), "rows": rows}
         with store.open("a", encoding="utf-8") as stream:
             stream.write(json.dumps(done[cell.name]) + "\n")
-    rows = [row for cell in todo for row in done[cell.name]["rows"]]
+    finished = [done[cell.name] for cell in todo if cell.name in done]
+    rows = [row for cell in finished for row in cell["rows"]]
+    if not rows:
+        raise InputError(
+            f"--only: none of the {len(todo)} cells of {experiment.name} has that in its name, such as {todo[0].name!r}"
+        )
     write_csv(context.out / "data.csv", rows)
     figure = experiment.draw(rows, pyplot)
     for kind in ("png", "svg"):
@@ -87,7 +97,10 @@ def reproduce(experiment: Experiment, context: Context, *, tell: Teller | None =
         figure.savefig(context.out / f"figure.{kind}", metadata={"Date": None} if kind == "svg" else None)
     pyplot.close(figure)
     sentence = experiment.conclude(rows)
-    seconds = sum(done[cell.name]["seconds"] for cell in todo)
+    left = len(todo) - len(finished)
+    if left:
+        sentence += f" ({left} of {len(todo)} cells were not run.)"
+    seconds = sum(cell["seconds"] for cell in finished)
     _write_manifest(context, experiment, sentence, seconds, time.perf_counter() - begun)
     return sentence
 
