@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
-from synthetic import KINDS, cloud
+from synthetic import KINDS, cloud, map_error
 
 import invarot
 from invarot.alignment.verdict import WEIGHTS
@@ -49,7 +49,7 @@ def synthetic_solve(task: tuple[str, str, int, int, float, int, str]) -> dict[st
     good = False
     if how != "unrelated":
         best = invarot.align(x, y, start=turn)
-        good = bool(np.linalg.norm(result.map - turn) <= 2 * np.linalg.norm(best.map - turn) + 0.1 * np.sqrt(d))
+        good = map_error(x, result.map, turn) <= 2 * map_error(x, best.map, turn) + 0.1
     return record(split, f"{kind} d={d} n={n} noise={noise} {how}", good, result)
 
 
@@ -108,7 +108,7 @@ def main() -> None:
         for split, shapes in SPLITS.items()
         for kind in KINDS
         for d, n in shapes
-        for noise in (0.0, 0.1, 0.3)
+        for noise in (0.0, 0.1, 0.2)
         for seed in range(args.seeds)
         for how in ("auto", "random", "unrelated")
     ]

@@ -44,6 +44,11 @@ def cloud(kind: str, n: int, d: int, rng: np.random.Generator, shape: np.random.
     return flat @ bends[0] + np.sin(flat @ bends[1] + bends[2])
 
 
+def map_error(x: np.ndarray, w: np.ndarray, turn: np.ndarray) -> float:
+    """How far the map sends the points from where they belong, relative to their spread."""
+    return float(np.linalg.norm(x @ (w - turn)) / np.linalg.norm(x - x.mean(0)))
+
+
 def run(task: tuple[str, str, int, int, float, int]) -> dict[str, object]:
     case, kind, d, n, noise, seed = task
     rng = np.random.default_rng([seed, n, d, KINDS.index(kind)])
@@ -65,8 +70,8 @@ def run(task: tuple[str, str, int, int, float, int]) -> dict[str, object]:
     row: dict[str, object] = {"case": case, "kind": kind, "d": d, "n": n, "noise": noise, "seed": seed}
     row["found"] = "" if truth is None else np.mean(result.matches() == truth)
     row["reference"] = "" if truth is None else np.mean(reference.matches() == truth)
-    row["error"] = np.linalg.norm(result.map - turn) / np.sqrt(d)
-    row["reference_error"] = np.linalg.norm(reference.map - turn) / np.sqrt(d)
+    row["error"] = map_error(x, result.map, turn)
+    row["reference_error"] = map_error(x, reference.map, turn)
     row.update(verdict=result.verdict.word, probability=result.verdict.probability, objective=result.objective,
                reference_objective=reference.objective, starts=len(result.starts))  # fmt: skip
     evidence = result.verdict.evidence

@@ -25,7 +25,6 @@ def test_finds_a_rotation(clouds):
     assert found.verdict.word == "aligned"
 
 
-@pytest.mark.filterwarnings("ignore:Sinkhorn did not converge")  # POT's, at its last digits
 def test_is_pots_entropic_gromov_wasserstein(clouds):
     """The same problem, the same epsilon, the same first plan: the same plan at the end."""
     ot = pytest.importorskip("ot")
@@ -35,7 +34,7 @@ def test_is_pots_entropic_gromov_wasserstein(clouds):
     y = x + 0.1 * rng.normal(size=x.shape)
     uniform = np.full(len(x), 1 / len(x))
     first = 0.5 * np.outer(uniform, uniform) + 0.5 * np.diag(uniform)
-    epsilon = 6.0
+    epsilon = 20.0
     ours, _, settled = solve(
         x,
         y,
@@ -61,7 +60,7 @@ def test_is_pots_entropic_gromov_wasserstein(clouds):
         solver="PGD",
     )
     assert settled
-    assert np.abs(ours.dense() - theirs).max() < 1e-5
+    assert np.abs(ours.dense() - theirs).max() < 1e-6
     assert np.abs(theirs - np.outer(uniform, uniform)).max() > 1e-3  # not the trivial answer
 
 

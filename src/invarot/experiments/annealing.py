@@ -12,11 +12,12 @@ import numpy as np
 
 from .. import NotConverged, Schedule, align
 from ..retrieval import evaluate
-from .clouds import core_words, make_cloud, random_orthogonal
+from .clouds import Floats, core_words, make_cloud, random_orthogonal
 from .run import Cell, Context, Experiment, Row
 from .style import footnote, plot_series
 
 CENTRE = Schedule(epsilon=1.0, decay=0.95, floor=0.01)
+SINGLE = ("single start, cloud", "single start, words")
 VALUES = {
     "epsilon": (0.03, 0.1, 0.3, 1.0, 3.0),
     "decay": (0.5, 0.8, 0.9, 0.95, 0.98),
@@ -38,7 +39,34 @@ def cells(context: Context) -> Sequence[Cell]:
     for name, values in VALUES.items():
         for value in values[::2] if context.quick else values:
             found.append(Cell(f"{name} = {value:g}", partial(measure, name, value, seeds, words, context)))
-    return found
+    runs = (6, 1) if context.quick else (60, 6)
+    return [*found, Cell("single random starts", partial(measure_starts, *runs, words, context))]
+
+
+def measure_starts(clouds: int, vocabularies: int, words: int, context: Context) -> list[Row]:
+    """One random start a run, with the paper's annealing: a new cloud each time, the same words."""
+    rows: list[Row] = []
+    _, _, x, y, gold = core_words(5000)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConverged)
+        for seed in range(clouds):
+            few_x, few_y, answer = _turned_cloud(context.seed, 1000 + seed)
+            found = align(few_x, few_y, schedule=CENTRE, start="random", n_starts=1, rng=seed)
+            rows.append(_row(SINGLE[0], "start", 0, seed, float(np.mean(np.asarray(found.matches()) == answer)), 1))
+        for seed in range(vocabularies):
+            found = align(
+                x[:words], y[:words], schedule=CENTRE, start="random", rng=100 + seed, tol=1e-4, plan_tol=5e-3
+            )
+            rows.append(_row(SINGLE[1], "start", 0, seed, evaluate(x @ found.map, y, gold.targets).precision[1], 1))
+    return rows
+
+
+def _turned_cloud(*seed: int) -> tuple[Floats, Floats, Floats]:
+    """60 points, the same turned, disturbed and shuffled, and for each of the former its place among the latter."""
+    rng = np.random.default_rng(seed)
+    x = make_cloud(60, 3, rng)
+    order = rng.permutation(60)
+    return x, (x @ random_orthogonal(3, rng) + 0.05 * rng.normal(size=x.shape))[order], np.argsort(order)
 
 
 def measure(name: str, value: float, seeds: int, words: int, context: Context) -> list[Row]:
@@ -47,20 +75,24 @@ def measure(name: str, value: float, seeds: int, words: int, context: Context) -
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)
         for seed in range(seeds):
-            rng = np.random.default_rng((context.seed, seed))
-            x = make_cloud(60, 3, rng)
-            order = rng.permutation(60)
-            y = (x @ random_orthogonal(3, rng) + 0.05 * rng.normal(size=x.shape))[order]
+            x, y, answer = _turned_cloud(context.seed, seed)
             for task, options in (
                 (TASKS[0], {"start": "random", "n_starts": 1}),
                 (TASKS[1], {"start": "random", "n_starts": 10}),
                 (TASKS[2], {"start": "signature"}),
             ):
                 found = align(x, y, schedule=schedule, rng=seed, **options)
-                score = float(np.mean(np.asarray(found.matches()) == np.argsort(order)))
+                score = float(np.mean(np.asarray(found.matches()) == answer))
                 rows.append(_row(task, name, value, seed, score, len(found.history)))
         _, _, x, y, gold = core_words(5000)
-        few = {"x": x[:words], "y": y[:words], "schedule": schedule, "tol": 1e-4, "plan_tol": 5e-3, "ordered": True}
+        few: dict[str, Any] = {
+            "x": x[:words],
+            "y": y[:words],
+            "schedule": schedule,
+            "tol": 1e-4,
+            "plan_tol": 5e-3,
+            "ordered": True,
+        }
         for task, start, repetitions in ((TASKS[3], "random", min(seeds, 3)), (TASKS[4], "signature", 1)):
             for seed in range(repetitions):
                 found = align(**few, start=start, rng=seed)
@@ -87,9 +119,14 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
             axis.set_xscale("log")
     axes[0].set_ylabel("per cent right (matches; words: P@1)")
     axes[0].set_ylim(-3, 105)
-    axes[2].legend(fontsize=8, loc="lower left")
-    footnote(figure, "One of the three is varied, the others stay at the paper's choice (grey band). Cloud: 60 points in space, "
-                     "turned, noise 0.05; mean and one standard deviation over seeds. Words: core pair, 1,000 words; random starts: 3 seeds.")  # fmt: skip
+    footnote(
+        figure,
+        "One of the three is varied, the others stay at the paper's choice (grey band). Cloud: 60 points in space, turned, noise "
+        "0.05;\nmean and one standard deviation over seeds. Words: core pair, first words only, P@1; random starts: 3 seeds.",
+    )
+    figure.legend(
+        *axes[0].get_legend_handles_labels(), loc="lower center", ncol=5, bbox_to_anchor=(0.5, 0.99), fontsize=8.5
+    )
     figure.tight_layout()
     return figure
 
@@ -106,16 +143,16 @@ def conclude(rows: list[Row]) -> str:
             spread = max(means.values()) - min(means.values())
             worst = min(means, key=lambda v: means[v])
             parts.append((task, name, spread, worst, min(means.values()), max(means.values())))
-    held = {task: all(spread <= 10 for one, _, spread, *_ in parts if one == task) for task in TASKS}
+    robust = {task: all(spread <= 10 for one, _, spread, *_ in parts if one == task) for task in TASKS}
     listing = "; ".join(
         f"{task}, {name}: {low:.0f}–{high:.0f} % (worst at {worst:g})" for task, name, _, worst, low, high in parts
     )
-    says = ", ".join(f"{task}: {'held' if value else 'did NOT hold'}" for task, value in held.items())
-    single = np.mean([row["score"] > 50 for row in rows if row["task"] == TASKS[0]])
-    lottery = np.mean([row["score"] > 50 for row in rows if row["task"] == TASKS[3]])
+    says = ", ".join(f"{task}: {'held' if value else 'did NOT hold'}" for task, value in robust.items())
+    hits = [[row["score"] > 50 for row in rows if row["task"] == task] for task in SINGLE]
+    held = min(np.mean(some) for some in hits) > 0.9
     start = (
-        f"Little sensitivity to initialisation {'held' if min(single, lottery) > 0.9 else 'did NOT hold'}: one random start found "
-        f"the answer in {single:.0%} of the runs on clouds and {lottery:.0%} on words, whatever the annealing."
+        f"Little sensitivity to initialisation {'held' if held else 'did NOT hold'}: one random start found the answer in "
+        f"{sum(hits[0])} of {len(hits[0])} runs on clouds and {sum(hits[1])} of {len(hits[1])} on words."
     )
     return f"{start} Robustness to the annealing (no setting more than 10 points below another): {says}. {listing}."
 

@@ -32,13 +32,18 @@ Row = dict[str, Any]
 TOL = 1e-4
 
 
-def word_like(n: int, d: int, seed: int = 0, dtype: str = "float32") -> tuple[Floats, Floats]:
-    """Unit vectors in loose clusters, and a noisy, shuffled copy of them."""
+def word_like(n: int, d: int, *, paired: bool = False, seed: int = 0) -> tuple[Floats, Floats]:
+    """Unit vectors in loose clusters, float32; a second sample of the same clusters or, ``paired``, a noisy copy."""
     rng = np.random.default_rng(seed)
     centres = rng.standard_normal((max(2, n // 20), d))
-    x = centres[rng.integers(0, len(centres), n)] + rng.standard_normal((n, d))
-    y = x[rng.permutation(n)] + 0.7 * rng.standard_normal((n, d))
-    return (_unit(x).astype(dtype), _unit(y).astype(dtype))
+    weights = rng.dirichlet(np.ones(len(centres)))
+
+    def sample() -> Floats:
+        return np.asarray(centres[rng.choice(len(centres), n, p=weights)] + rng.standard_normal((n, d)))
+
+    x = sample()
+    y = x[rng.permutation(n)] + 0.7 * rng.standard_normal((n, d)) if paired else sample()
+    return _unit(x).astype(np.float32), _unit(y).astype(np.float32)
 
 
 def _unit(x: Floats) -> Floats:
@@ -166,7 +171,7 @@ def one_iteration(n: int, d: int) -> list[Row]:
 
 def full_alignment(n: int, d: int) -> list[Row]:
     """From a signature start, ours and the plain schedule, in units of one n × d × n product."""
-    x, y = word_like(n, d)
+    x, y = word_like(n, d, paired=True)
     a = np.full(n, 1 / n, x.dtype)
     product = median_seconds(lambda: x @ y.T, 7)
     settings = Settings(tol=1e-4)
@@ -191,16 +196,23 @@ def full_alignment(n: int, d: int) -> list[Row]:
 
 
 PEAK = """
-import json, resource, sys, time
-from invarot.experiments.bench import word_like, plan_step
-n, d = int(sys.argv[1]), int(sys.argv[2])
-x, y = word_like(n, d)
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+import json, sys, time
+from invarot.experiments.bench import word_like, plan_step, peak_memory
+x, y = word_like(int(sys.argv[1]), int(sys.argv[2]))
+before = peak_memory()
 begun = time.perf_counter()
 plan_step(x, y, 0.04, keep=False, max_iter=2)
-print(json.dumps({"seconds": time.perf_counter() - begun,
-                  "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, "before": before * 1024}))
+print(json.dumps({"seconds": time.perf_counter() - begun, "peak": peak_memory(), "added": peak_memory() - before}))
 """
+
+
+def peak_memory() -> int:
+    """Bytes of this process at its height; 0 where the system does not say."""
+    try:
+        with open("/proc/self/status", encoding="ascii") as lines:
+            return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
+    except OSError:
+        return 0
 
 
 def scaling(sizes: list[int], dims: list[int], say: Callable[[str], None]) -> list[Row]:
@@ -258,6 +270,8 @@ def run_bench(out: Path, *, n: int, d: int, sizes: list[int], repeats: int, say:
         {"what": "exponent of time in n", "ratio": exponent(by_n[1:], "n", "seconds"), "note": "two largest decades"}
     )
     curve.append({"what": "exponent of time in d", "ratio": exponent(by_d, "d", "seconds"), "note": ""})
-    curve.append({"what": "exponent of memory in n", "ratio": exponent(by_n, "n", "peak"), "note": "whole process"})
+    curve.append(
+        {"what": "exponent of memory in n", "ratio": exponent(by_n, "n", "peak"), "note": "peak of the whole process"}
+    )
     parts["Scaling of the streamed plan step"] = curve
     return write(out, parts, f"invarot bench --n {n} --d {d} --sizes {' '.join(map(str, sizes))} --repeats {repeats}")

@@ -28,7 +28,7 @@ def soft_match(cost: Array, a: Array, b: Array, *, epsilon: float, max_iter: int
     epsilon : float
         Entropy weight, in the units of ``cost``.
     max_iter, tol : int, float
-        Stop after ``max_iter`` rounds, or when the row sums are within ``tol`` (relative, in total) of ``a``.
+        Stop after ``max_iter`` rounds, or when the column sums are within ``tol`` (relative, in total) of ``b``.
 
     Returns
     -------
@@ -45,13 +45,13 @@ def soft_match(cost: Array, a: Array, b: Array, *, epsilon: float, max_iter: int
             g = log(b) - logsumexp(z + f[:, None], 0)
             kernel, f = _stochastic_rows(z, g, a)
             u, v = xp.ones_like(a), xp.ones_like(b)
-        rows = kernel @ v
-        if float(xp.sum(xp.abs(u * rows - a))) < tol:
+        columns = transpose(kernel) @ u  # the rows are right here, after every round
+        if float(xp.sum(xp.abs(v * columns - b))) < tol:
             break
-        u = a / rows
-        v = b / (transpose(kernel) @ u)
-        if not bool(xp.all(xp.isfinite(v))) or float(xp.max(xp.abs(log(u)))) + float(xp.max(xp.abs(log(v)))) > reach:
-            f, kernel = f + log(u), None
+        v = b / columns
+        u = a / (kernel @ v)
+        if not bool(xp.all(xp.isfinite(u))) or float(xp.max(xp.abs(log(u)))) + float(xp.max(xp.abs(log(v)))) > reach:
+            f, kernel = xp.where(xp.isfinite(log(u)), f + log(u), f), None
     if kernel is None:
         g = log(b) - logsumexp(z + f[:, None], 0)
         kernel, f = _stochastic_rows(z, g, a)
