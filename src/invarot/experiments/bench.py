@@ -16,11 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from ..alignment.alternate import alternate
+from ..alignment.alternate import Run, alternate
 from ..alignment.multiscale import solve_in_stages
 from ..alignment.problem import pose
 from ..alignment.settings import Settings
 from ..alignment.solve import adapt
+from ..arrays import tensor
 from ..starts import signature
 from ..threads import own_threads, workers
 from ..transport.cost import BlockedCost
@@ -108,14 +109,13 @@ def rivals(x: Floats, y: Floats, epsilon: float, iterations: int) -> Iterator[tu
     except ImportError:
         yield "OTT-JAX", "not installed"
     try:
-        import torch
         from geomloss import SamplesLoss
 
         def geomloss() -> object:
             loss = SamplesLoss(
                 "sinkhorn", p=2, blur=(epsilon / 2) ** 0.5, debias=False, potentials=True, backend="tensorized"
             )
-            return loss(torch.from_numpy(x), torch.from_numpy(y))
+            return loss(tensor(x), tensor(y))
 
         yield "GeomLoss float32 (its own schedule)", geomloss
     except ImportError:
@@ -180,13 +180,15 @@ def full_alignment(n: int, d: int) -> list[Row]:
     plain = Settings(tol=1e-4, schedule=Schedule(1.0, 0.95, settings.schedule.floor))
     maps = signature(x, y, a, a, rng=np.random.default_rng(0), standardise=False, powers=(0.5,))
     rows = []
+
+    def in_stages() -> Run:
+        return solve_in_stages(problem, maps, settings, ordered=False, rng=np.random.default_rng(0), on_step=None)
+
+    def at_once() -> Run:
+        return alternate(problem, maps, plain)
+
     with own_threads():
-        for name, call in {
-            "full alignment": lambda: solve_in_stages(
-                problem, maps, settings, ordered=False, rng=np.random.default_rng(0), on_step=None
-            ),
-            "the same, plain schedule": lambda: alternate(problem, maps, plain),
-        }.items():
+        for name, call in (("full alignment", in_stages), ("the same, plain schedule", at_once)):
             begun = time.perf_counter()
             run = call()
             seconds = time.perf_counter() - begun
