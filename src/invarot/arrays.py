@@ -89,6 +89,13 @@ def import_torch(what: str) -> Any:
     return torch
 
 
+def tensor(values: np.ndarray[Any, Any]) -> Array:
+    """``values`` as a torch tensor on the CPU, sharing its memory."""
+    import torch
+
+    return torch.from_numpy(values)
+
+
 def svd(m: Array) -> tuple[Array, Array, Array]:
     """Thin SVD of the last two axes: ``m = u @ diag(s) @ vt``."""
     xp = namespace(m)

@@ -14,6 +14,7 @@ from ..arrays import to_numpy
 from ..errors import InputError
 from ..retrieval.metrics import Accuracy, evaluate
 from ..retrieval.neighbours import neighbours
+from ..retrieval.scores import unit_rows
 from ..words.dictionaries import Gold, read_dictionary
 from ..words.preprocessing import Preprocessing
 from ..words.vectors import Vectors
@@ -119,4 +120,4 @@ def report_scores(found: Accuracy, gold: Gold) -> dict[str, Any]:
 
 
 def _unit(x: Floats) -> Floats:
-    return (x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-30)).astype(np.float32)
+    return to_numpy(unit_rows(x)).astype(np.float32)
