@@ -21,8 +21,8 @@ from .result import StartRecord, Status
 from .settings import Settings
 from .verdict import Verdict, judge, nearest
 
-RACE_POINTS = 5000  # a race is run on at most so many points of each cloud
-RACE_FIRST = 2000  # and on fewer where they are known to be the same ones: the first of ordered rows
+RACE_ENTRIES = 2e7  # entries of all the plans of a race together: what decides how many points it is run on
+RACE_FIRST = 2000  # and fewer where they are known to be the same ones: the first of ordered rows
 RACE_FLOOR = 0.03  # and only down to this epsilon
 FINALISTS = 3  # of a race that may go on to the full problem
 SAME_MAP = 0.1  # two maps are one if they differ by less than this part of their norm
@@ -90,7 +90,7 @@ def race(
     dropped: list[StartRecord] = []
     outcome: Outcome | None = None
     for _, wave in zip(range(effort), coming, strict=False):
-        maps, values = _run_race(problem, wave, settings, rng, ordered, on_step)
+        maps, values = run_race(problem, wave, settings, rng, ordered, on_step)
         kept: list[int] = []
         for k in _distinct(problem, maps, values):
             close = bool(kept) and values[kept[0]] - values[k] <= _slack(problem, values[kept[0]])
@@ -113,13 +113,14 @@ def race(
     return outcome
 
 
-def _run_race(
+def run_race(
     problem: Problem, wave: Wave, settings: Settings, rng: np.random.Generator, ordered: bool, on_step: Observer | None
 ) -> tuple[Array, Any]:
     """Where each candidate gets on the coarse problem: maps (s, dx, dy) and values (s,)."""
     if len(wave.names) == 1:
         return wave.maps, np.zeros(1)
-    coarse = subproblem(problem, RACE_FIRST if ordered else RACE_POINTS, rng, ordered)
+    points = int((RACE_ENTRIES / len(wave.names)) ** 0.5)
+    coarse = subproblem(problem, min(points, RACE_FIRST) if ordered else points, rng, ordered)
     quick = _quick(settings)
     maps, values = [], []
     for part in _batches(coarse, len(wave.names), quick):

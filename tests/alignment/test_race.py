@@ -1,0 +1,119 @@
+"""The portfolio, the stages and the verdict, on clouds whose answer is known."""
+
+from __future__ import annotations
+
+import invarot
+import numpy as np
+import pytest
+from invarot.alignment.multiscale import MANY, subproblem
+from invarot.alignment.problem import pose
+from invarot.alignment.race import run_race
+from invarot.alignment.settings import Settings
+from invarot.alignment.verdict import Evidence, decide
+from invarot.errors import NotAligned
+from invarot.starts.portfolio import Wave
+from invarot.threads import own_threads, workers
+
+RNG = np.random.default_rng(3)
+
+
+def twins(n: int, d: int, noise: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """x, y, the turn, and for each row of x its row in y."""
+    rng = np.random.default_rng([n, d])
+    x = rng.gamma(2.0, size=(n, d))
+    turn = np.linalg.qr(rng.standard_normal((d, d)))[0]
+    order = rng.permutation(n)
+    y = (x @ turn)[order] + noise * rng.standard_normal((n, d))
+    return x, y, turn, np.argsort(order)
+
+
+@pytest.mark.parametrize(("n", "d"), [(50, 2), (60, 3), (80, 10), (100, 30)])
+def test_auto_finds_the_isometry_and_knows_it(n, d):
+    x, y, turn, truth = twins(n, d)
+    result = invarot.align(x, y)
+    assert np.mean(result.matches() == truth) >= 0.99
+    assert np.allclose(result.map, turn, atol=1e-2)
+    assert result.verdict.word == "aligned"
+
+
+@pytest.mark.filterwarnings("ignore::invarot.NotConverged")
+def test_auto_never_ends_below_its_members():
+    x, y, _, _ = twins(120, 8, noise=0.3)
+    best = invarot.align(x, y, effort="high").objective
+    for member in ("signature", "axes", "clusters"):
+        assert best >= invarot.align(x, y, start=member).objective - 1e-3 * abs(best)
+
+
+@pytest.mark.filterwarnings("ignore::invarot.NotConverged")
+def test_unrelated_clouds_are_not_called_aligned_and_can_raise():
+    x, y = RNG.standard_normal((150, 10)), RNG.standard_normal((150, 10))
+    result = invarot.align(x, y, effort="quick")
+    assert result.verdict.word != "aligned"
+    with pytest.raises(NotAligned, match='require="aligned"') as caught:
+        invarot.align(x, y, effort="quick", require="aligned")
+    assert caught.value.result.verdict.word == result.verdict.word
+
+
+def test_a_symmetric_cloud_is_named_as_such():
+    """Four clusters of one shape at the corners of a square: every quarter turn fits as well."""
+    corner = RNG.standard_normal((15, 2)) * 0.05 + [2.0, 2.0]
+    quarter = np.array([[0.0, 1.0], [-1.0, 0.0]])
+    cloud = np.concatenate([corner @ np.linalg.matrix_power(quarter, k) for k in range(4)])
+    result = invarot.align(cloud, cloud[RNG.permutation(60)])
+    assert result.verdict.symmetric
+    assert result.verdict.word == "doubtful"
+    assert "symmetric" in str(result.verdict)
+
+
+def test_the_rule_weighs_evidence_and_rivals():
+    good = Evidence(gain=0.9, split=1.0, mutual=0.9, cycle=0.9, agreement=1.0, rivals=0, marginal_error=0.0)
+    bad = Evidence(gain=0.0, split=0.2, mutual=0.2, cycle=0.5, agreement=0.1, rivals=0, marginal_error=0.0)
+    assert decide(good).word == "aligned"
+    assert decide(bad).word == "failed"
+    assert decide(Evidence(**{**good.__dict__, "rivals": 1})).word == "doubtful"
+    assert not decide(Evidence(**{**bad.__dict__, "rivals": 1})).symmetric
+
+
+def test_many_points_are_solved_in_stages_with_the_same_end():
+    """Above MANY points the high epsilons are run on a subsample; the objective is that of all points at once."""
+    x, y, turn, _ = twins(MANY + 20, 5, noise=0.2)
+    x, y = x.astype(np.float32), y.astype(np.float32)
+    seen = set()
+    staged = invarot.align(x, y, start=turn, tol=1e-4, on_step=lambda step: seen.add(step.stage))
+    assert any("points" in stage for stage in seen)
+    floor = staged.settings["schedule"]["floor"]
+    plain = invarot.align(x, y, start=turn, tol=1e-4, schedule=invarot.Schedule(0.1, 0.7, floor))
+    ends = [next(s for s in reversed(r.history) if s.stage == "solve") for r in (staged, plain)]
+    assert ends[0].objective == pytest.approx(ends[1].objective, rel=1e-3)
+
+
+def test_subproblems_take_the_first_rows_only_where_rows_are_ordered():
+    x = np.arange(40.0).reshape(20, 2)
+    a = np.full(20, 1 / 20)
+    problem = pose(x, x, a, a, Settings())
+    first = subproblem(problem, 5, np.random.default_rng(0), ordered=True)
+    drawn = subproblem(problem, 5, np.random.default_rng(0), ordered=False)
+    assert np.array_equal(first.x, x[:5])
+    assert not np.array_equal(drawn.x, x[:5])
+    assert first.a.sum() == pytest.approx(1) == drawn.b.sum()
+
+
+def test_ordered_rows_change_what_a_large_race_is_run_on():
+    x, y, turn, _ = twins(2300, 3)
+    problem = pose(x, y, *(2 * [np.full(2300, 1 / 2300)]), Settings())
+    wave = Wave(np.stack([turn, -turn]), ["right", "wrong"])
+    found = {}
+    for ordered in (False, True):
+        found[ordered] = run_race(problem, wave, Settings(max_iter=2), np.random.default_rng(0), ordered, None)[1]
+    assert found[False][0] > found[False][1]
+    assert found[False][0] != found[True][0]  # all 2300 points, or the first 2000
+
+
+def test_own_threads_keep_blas_to_one_and_give_it_back():
+    before = workers()
+    with own_threads():
+        assert workers() == before
+        from threadpoolctl import threadpool_info
+
+        assert all(pool["num_threads"] == 1 for pool in threadpool_info() if pool["user_api"] == "blas")
+    assert workers() == before
