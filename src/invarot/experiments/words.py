@@ -101,7 +101,7 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
         places = [len(names) - 1 - names.index(name) + 0.4 - height * (number + 0.5) for name in some]
         color, hatch = LOOKS[number % len(LOOKS)][0], ("", "////", "....", "xx", "\\\\", "++")[number % 6]
         style = {"height": 0.9 * height, "color": color, "hatch": hatch, "edgecolor": "white", "label": pair}
-        axes[0].barh(places, [line["csls"] for line in some.values()], xerr=[line["csls_sd"] for line in some.values()],
+        axes[0].barh(places, [line["csls"] for line in some.values()], xerr=[line["csls_sd"] or np.nan for line in some.values()],
                      capsize=2, error_kw={"elinewidth": 0.8}, **style)  # fmt: skip
         axes[1].barh(places, [line["seconds"] for line in some.values()], **style)
     axes[0].set_yticks(range(len(names)), names[::-1])
@@ -109,7 +109,8 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
     axes[1].set(title="seconds until the map was there", xscale="log")
     for axis in axes:
         axis.grid(visible=False, axis="y")
-    axes[1].legend(fontsize=8.5, loc="lower right", frameon=True, facecolor="white", edgecolor="none")
+    axes[1].set_xlim(left=0.1)
+    axes[1].legend(fontsize=8.5, loc="upper left", bbox_to_anchor=(1.01, 1.0))
     footnote(figure, "Rows in order of frequency; mean and one standard deviation over seeds. Procrustes is told a dictionary, the others "
                      "nothing. Shuffled rows, nearest neighbours and failures: data.csv.")  # fmt: skip
     figure.tight_layout()
