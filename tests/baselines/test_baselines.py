@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import invarot
 from invarot import Alignment, InputError, baselines
 from invarot.geometry.schatten import schatten_norm
 
@@ -137,8 +138,17 @@ def test_wasserstein_procrustes(cloud):
     assert np.array_equal(given.map, turn)
 
 
+def test_results_can_be_kept(cloud, tmp_path):
+    x, y, _, _ = cloud
+    found = baselines.entropic(x, y, epsilon=0.05)
+    found.save(tmp_path / "kept")
+    again = invarot.load(tmp_path / "kept")
+    assert np.array_equal(again.map, found.map)
+    assert again.settings["baseline"] == "sinkhorn"
+
+
 def test_results_are_results(cloud):
-    """Every field a report or a table reads is there, and the result can be kept."""
+    """Every field that a report or a table reads is there."""
     x, y, _, answer = cloud
     for found in (baselines.emd(x, y), baselines.procrustes(x, y, [(i, int(answer[i])) for i in range(9)])):
         assert isinstance(found, Alignment)
