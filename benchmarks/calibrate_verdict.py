@@ -23,10 +23,10 @@ from sklearn.metrics import roc_auc_score
 from synthetic import KINDS, cloud, map_error
 
 import invarot
-from invarot.alignment.verdict import WEIGHTS
+from invarot.alignment.verdict import WEIGHTS, Evidence, features
 from invarot.words import Preprocessing, read_vectors
 
-FEATURES = tuple(WEIGHTS)
+EVIDENCE = ("gain", "split", "mutual", "cycle")
 SPLITS = {"calibration": ((3, 60), (3, 300), (10, 150), (40, 200)), "test": ((2, 100), (5, 200), (20, 120), (60, 300))}
 WORDS = {
     "calibration": (("europarl100", "en", "fr"),),
@@ -61,7 +61,7 @@ def record(split: str, name: str, good: bool, result: invarot.Alignment) -> dict
         "good": int(good),
         "symmetric": int(result.verdict.symmetric),
     }
-    row.update({feature: getattr(evidence, feature) for feature in FEATURES}, rivals=evidence.rivals)
+    row.update({feature: getattr(evidence, feature) for feature in EVIDENCE}, rivals=evidence.rivals)
     return row
 
 
@@ -101,7 +101,12 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", type=Path, default=Path("results"))
+    parser.add_argument("--refit", action="store_true", help="fit again to the rows of an earlier run")
     args = parser.parse_args()
+    if args.refit:
+        with (args.out / "verdict.csv").open() as file:
+            report([{**row, "symmetric": int(row["symmetric"])} for row in csv.DictReader(file)], args)
+        return
     warnings.simplefilter("ignore")
     tasks = [
         (split, kind, d, n, noise, seed, how)
@@ -123,20 +128,36 @@ def main() -> None:
     report(rows, args)
 
 
+def weighed(row: dict[str, object]) -> list[float]:
+    """The features of the rule, in its order."""
+    shares = {name: float(row[name]) for name in EVIDENCE}  # type: ignore[arg-type]
+    found = features(Evidence(**shares, agreement=1.0, rivals=0, marginal_error=0.0))
+    return [found[name] for name in WEIGHTS]
+
+
+def family(row: dict[str, object]) -> str:
+    name = str(row["problem"]).split()[0]
+    return name if name in KINDS else "words"
+
+
 def report(rows: list[dict[str, object]], args: argparse.Namespace) -> None:
     clear = [row for row in rows if not row["symmetric"]]
     part = {split: [row for row in clear if row["part"] == split] for split in SPLITS}
-    table = {s: np.asarray([[max(float(row[f]), 0.0) for f in FEATURES] for row in part[s]]) for s in SPLITS}
+    table = {s: np.asarray([weighed(row) for row in part[s]]) for s in SPLITS}
     good = {s: np.asarray([int(row["good"]) for row in part[s]]) for s in SPLITS}
-    rule = LogisticRegression(C=3.0, max_iter=1000).fit(table["calibration"], good["calibration"])
-    weights = dict(zip(FEATURES, rule.coef_[0].round(2).tolist(), strict=True))
+    families = [family(row) for row in part["calibration"]]
+    evenly = np.asarray([len(families) / len(set(families)) / families.count(name) for name in families])
+    rule = LogisticRegression(C=100.0, max_iter=5000).fit(table["calibration"], good["calibration"], sample_weight=evenly)
+    before = rule.predict_proba(table["calibration"])[:, 1][good["calibration"] == 0].max()
+    weights = dict(zip(WEIGHTS, rule.coef_[0].round(2).tolist(), strict=True))
     chance = rule.predict_proba(table["test"])[:, 1]
     right = good["test"] == 1
     data = " --data DATA" if args.data else ""
     lines = [
         "# The verdict: calibration and test", "",
         f"    OMP_NUM_THREADS=1 python benchmarks/calibrate_verdict.py{data}", "",
-        f"bias {rule.intercept_[0]:.2f}, weights {weights}", "",
+        f"bias {rule.intercept_[0]:.2f}, weights {weights}; each family of problems counts alike", "",
+        f"The surest bad solve of the calibration problems has probability {before:.3f}.", "",
         "| | solves | good | bad | called symmetric, left out |", "|---|---|---|---|---|",
     ]  # fmt: skip
     for split in SPLITS:
@@ -144,7 +165,7 @@ def report(rows: list[dict[str, object]], args: argparse.Namespace) -> None:
         lines.append(f"| {split} | {len(part[split])} | {good[split].sum()} | {(1 - good[split]).sum()} | {out} |")
     lines += ["", f"Test AUC: {roc_auc_score(right, chance):.4f}", "",
               "| aligned above | bad solves called aligned | good solves called aligned |", "|---|---|---|"]  # fmt: skip
-    for level in (0.5, 0.8, 0.9, 0.95, 0.98):
+    for level in (0.5, 0.8, 0.87, 0.9, 0.95):
         called = chance >= level
         lines.append(f"| {level} | {int((called & ~right).sum())} of {int((~right).sum())} "
                      f"| {int((called & right).sum())} of {int(right.sum())} ({(called & right).sum() / right.sum():.1%}) |")  # fmt: skip
