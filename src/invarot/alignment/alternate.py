@@ -15,6 +15,8 @@ from .history import History, Step
 from .problem import Problem, transport_cost
 from .settings import Settings
 
+PATIENCE = 50  # steps at the last epsilon after which only the best start must settle
+
 Observer = Callable[[Step], object]
 Floats = np.ndarray[Any, Any]
 
@@ -86,7 +88,7 @@ def alternate(
             change = np.abs(records[-1]["objective"] - records[-2]["objective"])
             still = (change <= settings.tol * problem.score_scale) | (record["map_change"] <= settings.tol)
             settled = still & (record["marginal_error"] <= settings.plan_tol)
-            if settled.all():
+            if settled.all() or (floor_steps > PATIENCE and settled[np.argmax(values)]):
                 break
         epsilon = schedule.after(epsilon, float(np.max(record["map_change"])))  # line 19
     return Run(w, coupler, records[-1]["objective"], values, settled, records, stage)
