@@ -41,7 +41,7 @@ def noise_rows(infinity, two):
     rows = []
     for family, best in (("F_∞", infinity), ("F_2", two)):
         for system in ("EMD", "Sinkhorn", "l_2", "l_∞", "oracle"):
-            start = ("20 random", "auto") if system.startswith("l_") else ("-",)
+            start = ("random", "auto") if system.startswith("l_") else ("-",)
             rows += [{"family": family, "system": system, "start": s, "accuracy": best.get(system, 0.5)} for s in start]
     return rows
 
