@@ -93,8 +93,12 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
     axes[0, 0].set_ylim(-0.03, 1.05)
     axes[0, 0].legend(fontsize=8.5)
     repetitions = len({row["repetition"] for row in rows})
-    footnote(figure, f"Mean over {repetitions} repetitions, bars of one standard deviation. Oracle: entropic OT on the noisy points "
-                     "before the transformation.\nEMD, Sinkhorn and the oracle estimate no map. Random: the best of 20 random starts by objective (quick: of 5).")  # fmt: skip
+    footnote(
+        figure,
+        f"Mean over {repetitions} repetitions, bars of one standard deviation. Oracle: entropic OT on the noisy points before the "
+        "transformation.\nEMD, Sinkhorn and the oracle estimate no map. "
+        "Random: the best of 20 random starts by objective (quick: of 5).",
+    )
     figure.tight_layout()
     return figure
 
