@@ -83,9 +83,11 @@ def race(
 ) -> Outcome:
     """Wave after wave of starts until the verdict is sure or ``effort`` waves are spent.
 
-    The best of a wave is solved in full; the next best too while the verdict is not ``aligned``, and wherever the race
-    could not tell two different maps apart: that is how a symmetry shows.
+    The best of a wave is solved in full; the next best too while the verdict is below one half, and wherever the race could
+    not tell two different maps apart: that is how a symmetry shows. Two waves that end at one map, more likely right than
+    not, are enough as well: more of them would only say the same.
     """
+    leaders: list[Array] = []
     finishes: list[Finish] = []
     dropped: list[StartRecord] = []
     outcome: Outcome | None = None
@@ -94,7 +96,7 @@ def race(
         kept: list[int] = []
         for k in _distinct(problem, maps, values):
             close = bool(kept) and values[kept[0]] - values[k] <= _slack(problem, values[kept[0]])
-            if outcome is not None and outcome.verdict.word == "aligned" and not close:
+            if outcome is not None and outcome.verdict.probability >= 0.5 and kept and not close:
                 break
             kept.append(k)
             after = _after_race(settings)
@@ -107,7 +109,10 @@ def race(
         ]
         assert outcome is not None
         outcome = replace(outcome, starts=_records(finishes, dropped))
-        if outcome.verdict.word == "aligned" or outcome.verdict.symmetric:
+        leaders.append(finishes[-len(kept)].map)
+        agreeing = sum(_alike(problem, outcome.winner.map, leader) for leader in leaders)
+        likely = agreeing >= 2 and outcome.verdict.probability >= 0.5
+        if likely or outcome.verdict.word == "aligned" or outcome.verdict.symmetric:
             break
     assert outcome is not None
     return outcome

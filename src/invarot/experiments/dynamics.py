@@ -36,7 +36,7 @@ def cells(context: Context) -> Sequence[Cell]:
 
 def invariant(words: int, start: str, context: Context, number: int) -> list[Row]:
     """The paper's annealing, one outer step at a time, with the precision that the solver does not see."""
-    _, _, x, y, gold = core_words(5000)
+    _, _, x, y, gold = core_words(1500 if context.quick else 5000)
     few_x, few_y = x[:words], y[:words]
     uniform = np.full(words, 1 / words, dtype=x.dtype)
     rng = np.random.default_rng((context.seed, number))
@@ -64,7 +64,7 @@ def invariant(words: int, start: str, context: Context, number: int) -> list[Row
 
 def opponent(context: Context) -> list[Row]:
     """Epochs of the adversarial baseline: its criterion and the precision. None without torch."""
-    _, _, x, y, gold = core_words(5000)
+    _, _, x, y, gold = core_words(1500 if context.quick else 5000)
     rows: list[Row] = []
 
     def note(epoch: Epoch) -> None:
@@ -74,7 +74,7 @@ def opponent(context: Context) -> list[Row]:
             "loss": epoch.discriminator_loss, **{f"precision@{k}": value for k, value in precision.items()},
         })  # fmt: skip
 
-    size = (3, 3200) if context.quick else (20, 16_000)
+    size = (3, 1600) if context.quick else (20, 16_000)
     try:
         adversarial(x, y, epochs=size[0], epoch_size=size[1], hidden=128 if context.quick else 512, discriminator_steps=5,
                     criterion_words=1000, rng=context.seed, on_epoch=note)  # fmt: skip
