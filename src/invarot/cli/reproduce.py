@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -29,6 +30,8 @@ def reproduce_command(
 
     A run that was stopped goes on where it was.
     """
+    if quick:  # small problems: torch reads this when the adversarial baseline first imports it
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
     command = shlex.join(["invarot", *sys.argv[1:]])
     for one in NAMES if name == "all" else (name,):
         experiment = find(one)

@@ -13,6 +13,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from threadpoolctl import threadpool_limits
+
 from ..errors import InputError
 from ..words.writers import replacing
 
@@ -80,7 +82,9 @@ def reproduce(experiment: Experiment, context: Context, *, tell: Teller | None =
             continue
         tell(f"{experiment.name} {number}/{len(todo)} · {cell.name}")
         start = time.perf_counter()
-        rows = [dict(row) for row in cell.work()]
+        # quick problems are too small for threads to help, and on a busy machine threads wait for each other
+        with threadpool_limits(limits=1 if context.quick else None):
+            rows = [dict(row) for row in cell.work()]
         done[cell.name] = {"name": cell.name, "seconds": round(time.perf_counter() - start, 3), "rows": rows}
         with store.open("a", encoding="utf-8") as stream:
             stream.write(json.dumps(done[cell.name]) + "\n")
