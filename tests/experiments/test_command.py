@@ -1,0 +1,36 @@
+"""``invarot reproduce`` as a user types it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from invarot import InputError
+from invarot.cli import reproduce  # noqa: F401 -- registers the command
+from invarot.cli.app import app
+
+pytest.importorskip("matplotlib")
+
+
+def test_writes_a_folder_and_prints_a_sentence(tmp_path):
+    result = CliRunner().invoke(app, ["reproduce", "schatten", "--quick", "--seed", "2", "--out", str(tmp_path)])
+    assert result.exit_code == 0
+    assert "schatten: The claim held" in result.output
+    assert {path.name for path in (tmp_path / "schatten").iterdir()} == {
+        "cells.jsonl", "data.csv", "figure.png", "figure.svg", "manifest.json",
+    }  # fmt: skip
+    manifest = json.loads((tmp_path / "schatten" / "manifest.json").read_text())
+    assert (manifest["seed"], manifest["quick"]) == (2, True)
+
+
+def test_only_is_passed_on(tmp_path):
+    options = ["reproduce", "matchings", "--quick", "--only", "cloud 1", "--out", str(tmp_path)]
+    assert "1 of 2 cells were not run" in CliRunner().invoke(app, options).output
+
+
+def test_unknown_names_are_named(tmp_path):
+    result = CliRunner().invoke(app, ["reproduce", "noize", "--out", str(tmp_path)])
+    assert isinstance(result.exception, InputError)
+    assert "did you mean 'noise'" in str(result.exception)
