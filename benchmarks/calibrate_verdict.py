@@ -147,7 +147,9 @@ def report(rows: list[dict[str, object]], args: argparse.Namespace) -> None:
     good = {s: np.asarray([int(row["good"]) for row in part[s]]) for s in SPLITS}
     families = [family(row) for row in part["calibration"]]
     evenly = np.asarray([len(families) / len(set(families)) / families.count(name) for name in families])
-    rule = LogisticRegression(C=100.0, max_iter=5000).fit(table["calibration"], good["calibration"], sample_weight=evenly)
+    rule = LogisticRegression(C=100.0, max_iter=5000).fit(
+        table["calibration"], good["calibration"], sample_weight=evenly
+    )
     before = rule.predict_proba(table["calibration"])[:, 1][good["calibration"] == 0].max()
     weights = dict(zip(WEIGHTS, rule.coef_[0].round(2).tolist(), strict=True))
     chance = rule.predict_proba(table["test"])[:, 1]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import invarot
 import numpy as np
 import pytest
+
+import invarot
 from invarot.alignment.multiscale import MANY, subproblem
 from invarot.alignment.problem import pose
 from invarot.alignment.race import run_race
 from invarot.alignment.settings import Settings
 from invarot.alignment.verdict import Evidence, decide
-from invarot.errors import NotAligned
+from invarot.errors import InputError, NotAligned
 from invarot.starts.portfolio import Wave
 from invarot.threads import own_threads, workers
 
@@ -117,3 +118,15 @@ def test_own_threads_keep_blas_to_one_and_give_it_back():
 
         assert all(pool["num_threads"] == 1 for pool in threadpool_info() if pool["user_api"] == "blas")
     assert workers() == before
+
+
+def test_matches_tell_apart_what_the_plan_blurs():
+    """Two points far closer than epsilon: the plan's rows cannot choose between them, the assignment can."""
+    x = np.concatenate([RNG.gamma(2.0, size=(30, 2)), [[3.0, 3.0], [3.0, 3.0 + 1e-6]]])
+    result = invarot.align(x, x[::-1], schedule=0.02)
+    truth = np.arange(32)[::-1]
+    assert np.array_equal(result.matches(), truth)
+    assert np.array_equal(result.matches("assignment"), truth)
+    assert not np.array_equal(result.matches("plan"), truth)
+    with pytest.raises(InputError, match='"assignment" needs as many points'):
+        invarot.align(x, x[1:], schedule=0.02).matches("assignment")

@@ -12,9 +12,12 @@ from typing import Any
 from ..arrays import Array, as_like, namespace, to_numpy, transpose
 from ..checks import check_choice, check_points
 from ..errors import InputError, NotConverged
+from ..transport.exact import are_uniform, exact_plan
 from ..transport.plan import EntropicPlan, SparsePlan
 from .history import History
 from .verdict import Verdict
+
+ONE_TO_ONE = 2000  # points up to which matches are assigned one to one by default
 
 
 class Status(Enum):
@@ -78,11 +81,29 @@ class Alignment:
         """Target points in the source's space, through the pseudo-inverse of the map."""
         return (self._points(points, self.map.shape[1]) - self.offset) @ self._inverse
 
-    def matches(self, how: str = "plan") -> Array:
-        """For each row of x, the row of y it goes to: by the largest entry of the plan, or the ``"nearest"`` image."""
-        check_choice(how, "how", ("plan", "nearest"))
+    def matches(self, how: str = "auto") -> Array:
+        """For each row of x, the row of y it goes to.
+
+        ``"plan"``: the largest entry of its row of the plan; ``"assignment"``: the cheapest one-to-one matching of the
+        mapped points; ``"nearest"``: the nearest target. ``"auto"`` is the assignment where there is one (as many points,
+        equal weights) and few enough (2,000), which tells apart points that the plan's epsilon blurs; else the plan.
+        """
+        check_choice(how, "how", ("auto", "plan", "assignment", "nearest"))
+        plan = self.plan
+        if how == "auto":
+            small = plan.z.shape[0] == plan.y.shape[0] <= ONE_TO_ONE
+            soft = isinstance(plan, EntropicPlan) and small and are_uniform(plan.a, plan.b)
+            how = "assignment" if soft else "plan"
         if how == "plan":
-            return self.plan.matches()
+            return plan.matches()
+        if how == "assignment":
+            if plan.z.shape[0] != plan.y.shape[0]:
+                raise InputError(
+                    f'how: "assignment" needs as many points on both sides, got {plan.z.shape[0]} and {plan.y.shape[0]}; '
+                    'use "plan"'
+                )
+            even = namespace(plan.z).ones_like(plan.z[:, 0]) / plan.z.shape[0]
+            return exact_plan(plan.z, plan.y, even, even).matches()
         xp = namespace(self.plan.z)
         z, y = self.plan.z, self.plan.y
         step = max(1, (1 << 21) // y.shape[0])

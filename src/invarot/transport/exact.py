@@ -10,13 +10,18 @@ from ..errors import MissingExtra
 from .plan import SparsePlan
 
 
+def are_uniform(a: Array, b: Array) -> bool:
+    """Whether all weights of both sides are alike, to rounding."""
+    return all(np.ptp(to_numpy(weights)) <= 1e-6 * to_numpy(weights).mean() for weights in (a, b))
+
+
 def exact_plan(z: Array, y: Array, a: Array, b: Array) -> SparsePlan:
     """argmin ⟨Γ, ‖zᵢ − yⱼ‖²⟩ over couplings of a and b, for z (n, d) and y (m, d)."""
     host_z, host_y = to_numpy(z).astype(np.float64), to_numpy(y).astype(np.float64)
     host_a, host_b = to_numpy(a).astype(np.float64), to_numpy(b).astype(np.float64)
     host_a, host_b = host_a / host_a.sum(), host_b / host_b.sum()
     cost = (host_z**2).sum(1)[:, None] + (host_y**2).sum(1) - 2 * host_z @ host_y.T
-    if len(host_a) == len(host_b) and np.ptp(host_a) + np.ptp(host_b) <= 1e-12 * host_a[0]:
+    if len(host_a) == len(host_b) and are_uniform(host_a, host_b):
         rows, columns = linear_sum_assignment(cost)
         mass = host_a[rows]
     else:
