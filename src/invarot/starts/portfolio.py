@@ -35,10 +35,10 @@ def waves(
     first = signature(x, y, a, b, ordered=ordered, standardise=False, powers=(0.5,), **side, **shared)
     yield _join(_wave("signature", first), _wave("axes", axes(x, y, a, b, all_signs=3, doubtful=0, **shared)))
     more = [
-        signature(x, y, a, b, ordered=ordered, sizes=size, powers=powers, match=match, **side, **shared)
-        for size in (2000, 5000)
+        signature(
+            x, y, a, b, ordered=ordered, sizes=2000, powers=powers, match=("sinkhorn", "mutual"), **side, **shared
+        )
         for powers in ((0.25, 0.5, 1.0), (0.5,), (1.0,))
-        for match in ("sinkhorn", "mutual")
     ]
     yield _join(*(_wave("signature", maps) for maps in more))
     yield _wave("fused", fused(x, y, a, b, ordered=ordered, **shared))
