@@ -9,7 +9,7 @@ import numpy as np
 
 from invarot.words.vectors import Vectors
 
-CODE_LIMIT = 31  # six bits: the coarsest code that costs no accuracy (results/core_pair.md)
+CODE_LIMIT = 31  # six bits: a code that costs no accuracy (results/core_pair.md)
 
 
 def load_core_pair() -> tuple[Vectors, Vectors, list[tuple[str, str]]]:
