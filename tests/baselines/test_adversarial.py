@@ -42,3 +42,46 @@ def test_without_torch(monkeypatch, clouds):
     monkeypatch.setitem(__import__("sys").modules, "torch", None)
     with pytest.raises(MissingExtra, match="invarot\\[torch\\]"):
         baselines.adversarial(*clouds[:2])
+
+
+def test_checkpoints_and_length(clouds):
+    pytest.importorskip("torch")
+    x, y, _ = clouds
+    seen = []
+    small = {"epochs": 2, "epoch_size": 640, "hidden": 16, "rng": 1}
+    found = baselines.adversarial(x, y, checkpoints=2, on_epoch=seen.append, **small)
+    assert [epoch.epochs for epoch in seen] == [0.5, 1, 1.5, 2]
+    assert seen[0].rate == seen[1].rate == 0.1
+    assert seen[2].rate == pytest.approx(0.098)
+    best = max(seen, key=lambda epoch: epoch.criterion)
+    assert np.array_equal(found.map, best.map)
+    other = baselines.adversarial(x, y, checkpoints=2, length=5.0, **small)
+    assert not np.allclose(other.map, found.map)
+
+
+def test_rounds_are_the_same_played_by_the_book():
+    """The hand-written step of the players is that of torch's own modules and optimiser."""
+    torch = pytest.importorskip("torch")
+    from invarot.baselines.game import Game
+
+    torch.manual_seed(0)
+    x, y = torch.randn(1, 3), torch.randn(1, 3)  # one word a side: no draw changes what is seen
+    game = Game(x, y, batch=4, hidden=8, judge_rounds=1, dropout=0.0, smoothing=0.1, beta=0.01)
+    nn = torch.nn
+    judge = nn.Sequential(
+        nn.Linear(3, 8), nn.LeakyReLU(0.2), nn.Linear(8, 8), nn.LeakyReLU(0.2), nn.Linear(8, 1), nn.Sigmoid()
+    )
+    for theirs, ours in zip(judge.parameters(), game.judge, strict=True):
+        theirs.data.copy_(ours.detach())
+    w = torch.eye(3, requires_grad=True)
+    labels = torch.tensor([0.9] * 4 + [0.1] * 4)
+    for _ in range(3):
+        for target, values in ((labels, list(judge.parameters())), (1 - labels, [w])):
+            step = torch.optim.SGD(values, lr=0.1)
+            step.zero_grad()
+            words = torch.cat([(x @ w.T).expand(4, 3), y.expand(4, 3)])
+            nn.functional.binary_cross_entropy(judge(words)[:, 0], target).backward()
+            step.step()
+        w.data.copy_(1.01 * w.data - 0.01 * w.data @ w.data.T @ w.data)
+    assert game.play(3, 0.1) > 0
+    assert torch.allclose(game.map(), w.detach().T, atol=1e-6)
