@@ -7,6 +7,7 @@ import pytest
 
 import invarot
 from invarot import Alignment, InputError, baselines
+from invarot.baselines.wasserstein_procrustes import convex_start
 from invarot.geometry.schatten import schatten_norm
 
 DIMENSION = 3
@@ -70,10 +71,10 @@ def test_other_dimensions_have_no_distance():
 
 def test_oracle_is_told_the_map(cloud):
     x, y, turn, answer = cloud
-    found = baselines.oracle(x, y, true_map=turn, epsilon=0.003)
+    found = baselines.oracle(x, y, true_map=turn, epsilon=0.003, tol=1e-9)
     assert accuracy(found, answer) > 0.95
     assert np.array_equal(found.map, turn)
-    untransformed = baselines.oracle(x, y @ turn.T, epsilon=0.003)
+    untransformed = baselines.oracle(x, y @ turn.T, epsilon=0.003, tol=1e-9)
     assert np.allclose(untransformed.plan.dense(), found.plan.dense(), atol=1e-6)
 
 
@@ -120,22 +121,44 @@ def test_names_of_the_paper(cloud):
     assert baselines.l2_invarot(x, y).settings["p"] == 2
 
 
-def test_wasserstein_procrustes(cloud):
+@pytest.fixture(scope="module")
+def turned():
     rng = np.random.default_rng(1)
     x = rng.gamma(1.0, size=(300, 6))
     x -= x.mean(axis=0)
     x /= np.linalg.norm(x, axis=1, keepdims=True)
     turn = np.linalg.qr(rng.normal(size=(6, 6)))[0]
     order = rng.permutation(300)
-    y = (x @ turn)[order]
-    found = baselines.wasserstein_procrustes(x, y, batch=150, epochs=2, iterations=60, start_size=300)
-    assert accuracy(found, np.argsort(order)) > 0.95
+    return x, (x @ turn)[order], turn, np.argsort(order)
+
+
+def test_wasserstein_procrustes(turned):
+    x, y, turn, answer = turned
+    small = {"batch": 150, "epochs": 2, "iterations": 60, "start_iterations": 30}
+    found = baselines.wasserstein_procrustes(x, y, **small)
+    assert accuracy(found, answer) > 0.95
     assert np.linalg.norm(found.map - turn) < 0.1
     assert len(found.history) == 2
-    again = baselines.wasserstein_procrustes(x, y, batch=150, epochs=2, iterations=60, start_size=300)
-    assert np.array_equal(again.map, found.map)
+    assert np.array_equal(baselines.wasserstein_procrustes(x, y, **small).map, found.map)
     given = baselines.wasserstein_procrustes(x, y, start=turn, epochs=0)
     assert np.array_equal(given.map, turn)
+    # a rate so small that nothing moves stays at the convex start
+    still = baselines.wasserstein_procrustes(x, y, **{**small, "rate": 1e-9, "iterations": 1})
+    assert np.allclose(still.map, convex_start(x, y, max_iter=30), atol=1e-6)
+
+
+def test_the_convex_start_is_frank_wolfe_with_whole_matrices(turned):
+    """The plan is never formed there; here it is, and the linear problems are POT's."""
+    x, y, _, _ = turned
+    n = len(x)
+    roots = [u * s @ u.T for u, s, _ in (np.linalg.svd(side, full_matrices=False) for side in (x, y))]
+    plan = np.full((n, n), 1 / n)
+    for number in range(1, 6):
+        cost = roots[0] @ roots[0] @ plan + plan @ roots[1] @ roots[1] - 2 * roots[0] @ plan @ roots[1]
+        corner = pytest.importorskip("ot").sinkhorn(np.ones(n), np.ones(n), cost, 0.05, stopThr=1e-9)
+        plan += 2 / (2 + number) * (corner - plan)
+    u, _, vt = np.linalg.svd(x.T @ plan @ y)
+    assert np.allclose(convex_start(x, y, max_iter=5), u @ vt, atol=0.02)
 
 
 def test_results_can_be_kept(cloud, tmp_path):

@@ -39,9 +39,9 @@ def systems(quick: bool) -> dict[str, System]:
 
     def batches(x: Floats, y: Floats, seed: int) -> tuple[Floats, Floats]:
         size = (
-            {"batch": 100, "epochs": 1, "iterations": 40, "start_size": 150}
+            {"batch": 200, "epochs": 1, "iterations": 40, "start_size": 300, "start_iterations": 20}
             if quick
-            else {"epochs": 3, "iterations": 300}
+            else {"epochs": 2, "iterations": 400}
         )
         return wasserstein_procrustes(x, y, rng=seed, **size).map, np.eye(y.shape[1])
 

@@ -72,8 +72,8 @@ def _played(x: Array, y: Array, sizes: Sizes, seed: int, refinements: int) -> Ma
 
 
 def _batched(x: Array, y: Array, sizes: Sizes, seed: int) -> Maps:
-    small = {"batch": 100, "epochs": 1, "start_size": 150} if sizes.batches < 100 else {"epochs": 4}
-    found = wasserstein_procrustes(x, y, iterations=sizes.batches, words=sizes.words, rng=seed, **small)
+    small = {"batch": 200, "epochs": 1, "start_size": 300, "start_iterations": 20} if sizes.batches < 100 else {}
+    found = wasserstein_procrustes(x, y, iterations=sizes.batches, rng=seed, **small)
     return _one(found.map, y)
 
 

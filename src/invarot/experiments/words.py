@@ -25,7 +25,7 @@ FAILED = 0.5  # a run fails where its precision is below this part of supervised
 
 def cells(context: Context) -> Sequence[Cell]:
     tasks = find_tasks(context)
-    seeds = 1 if context.quick else 2
+    seeds = 1 if context.quick else 3
     orders = (False,) if context.quick else (False, True)
     return [
         Cell(f"{task.name}, {system}, {'shuffled' if shuffled else 'in order'}, seed {seed}",
