@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib.util import find_spec
 from typing import Any, TypeAlias
 
 import array_api_compat as compat
@@ -143,6 +144,16 @@ def free_device_memory(x: Array) -> int:
 
     free, _ = torch.cuda.mem_get_info(x.device)
     return int(free + torch.cuda.memory_reserved(x.device) - torch.cuda.memory_allocated(x.device))
+
+
+def entries_at_once(like: Array, on_host: int) -> int:
+    """How large a block of scores to work on: ``on_host`` on a CPU, for its caches; on CUDA 2²⁷, for its launches."""
+    return 1 << 27 if on_cuda(like) else on_host
+
+
+def has_triton() -> bool:
+    """Whether kernels can be compiled for the GPU."""
+    return find_spec("triton") is not None
 
 
 def top_values(z: Array, k: int) -> Array:

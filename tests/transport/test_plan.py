@@ -17,7 +17,7 @@ def make(lib=None, n=12, m=9, dtype="float64"):
 
 @pytest.mark.parametrize("rows", [1, 20, 1 << 22])
 def test_operators_agree_with_the_formula(lib, monkeypatch, rows):
-    monkeypatch.setattr(module, "ROWS", rows)
+    monkeypatch.setattr(module, "ENTRIES", rows)
     plan, (z, y, a, b, u, v) = make(lib)
     dense = a[:, None] * b * np.exp(2 / 0.7 * z @ y.T + u[:, None] + v)
     values = np.random.default_rng(1).standard_normal((9, 3))

@@ -32,7 +32,7 @@ class Step:
 class History(Sequence[Step]):
     """The steps of the chosen start; ``history["objective"]`` is one column of them."""
 
-    def __init__(self, steps: Sequence[Step]) -> None:
+    def __init__(self, steps: Sequence[Step] = ()) -> None:
         self._steps = tuple(steps)
 
     @overload

@@ -6,12 +6,13 @@ import math
 import os
 import re
 
-from ..arrays import Array, free_device_memory, on_cuda
+from ..arrays import Array, free_device_memory, has_triton, on_cuda
 from ..errors import InputError, MemoryBound
 from .cost import LEAST_ROWS, NUMPY_BLOCK, BlockedCost, Cost
 
 SHARE_OF_FREE = 0.5
 CUDA_DENSE = 1 << 29  # on CUDA a kernel kept in float32 wins up to about so many entries (docs/gpu.md)
+FUSED_STARTS, FUSED_POINTS, FUSED_DIMENSIONS = 16, 512, 16  # batches of plans so small get a block of threads each
 
 
 def parse_memory(value: str | int | float | None, name: str = "memory") -> int | None:
@@ -64,6 +65,11 @@ def make_cost(z: Array, y: Array, scale: float, a: Array, b: Array, *, memory: i
     m = y.shape[0]
     bound = memory if memory is not None else int(SHARE_OF_FREE * free_memory(z))
     fits = memory_needed(batch, n, m, d, z.dtype.itemsize, dense=True) <= bound
+    kernels = on_cuda(z) and z.dtype.itemsize == 4
+    if kernels and batch >= FUSED_STARTS and max(n, m) <= FUSED_POINTS and d <= FUSED_DIMENSIONS and has_triton():
+        from .gpu.small import SmallCost
+
+        return SmallCost(z, y, scale, a, b)
     if fits and not (on_cuda(z) and batch * n * m > CUDA_DENSE):
         return BlockedCost(z, y, scale, a, b, keep=True)
     need = memory_needed(batch, n, m, d, z.dtype.itemsize, dense=False)
@@ -72,7 +78,7 @@ def make_cost(z: Array, y: Array, scale: float, a: Array, b: Array, *, memory: i
             f"memory: a streamed plan of {n} × {m} points in {d} dimensions ({batch} starts) needs {need / 2**20:.0f} MiB, "
             f"the bound is {bound / 2**20:.0f} MiB; raise memory=, solve fewer starts at a time, or pass float32 points"
         )
-    if on_cuda(z) and z.dtype.itemsize == 4:
+    if kernels:
         from .gpu.cost import KernelCost
 
         return KernelCost(z, y, scale, a, b)

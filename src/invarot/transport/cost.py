@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 from ..arrays import Array, exp_in_place, is_torch, log, logsumexp, machine_epsilon, namespace, transpose
 from ..threads import map_blocks
@@ -34,6 +34,14 @@ class Cost(Protocol):
     @property
     def mode(self) -> str:
         """How the work is done, for the history: ``dense``, ``streamed``, …"""
+
+
+@runtime_checkable
+class WholeCost(Cost, Protocol):
+    """A cost that can do all sweeps of a plan step by itself."""
+
+    def solve(self, v: Array, *, tol: float, max_iter: int) -> tuple[Array, Array, Array, int]:
+        """Sweeps from ``v`` until each start's error is within ``tol``: u, v, the errors, and the most sweeps."""
 
 
 class BlockedCost:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from ..arrays import Array, as_like, log, logsumexp, namespace, to_numpy, transpose
+from ..arrays import Array, as_like, entries_at_once, log, logsumexp, namespace, to_numpy, transpose
 
-ROWS = 1 << 21  # scores held at a time
+ENTRIES = 1 << 21  # scores held at a time on a CPU
 
 
 class Plan(Protocol):
@@ -101,7 +101,7 @@ class EntropicPlan:
         )
 
     def _scores(self) -> Iterator[tuple[slice, Array]]:
-        step = max(1, ROWS // self.y.shape[0])
+        step = max(1, entries_at_once(self.z, ENTRIES) // self.y.shape[0])
         for i in range(0, self.z.shape[0], step):
             rows = slice(i, min(i + step, self.z.shape[0]))
             yield rows, self.scale * self.z[rows] @ transpose(self.y)
@@ -126,7 +126,7 @@ def extend(plan: EntropicPlan, z: Array, y: Array, a: Array, b: Array, used_x: A
 
 
 def _row_lse(z: Array, y: Array, v: Array, scale: float) -> Array:
-    step = max(1, ROWS // y.shape[0])
+    step = max(1, entries_at_once(z, ENTRIES) // y.shape[0])
     parts = [logsumexp(scale * z[i : i + step] @ transpose(y) + v, axis=1) for i in range(0, z.shape[0], step)]
     return namespace(z).concat(parts)
 

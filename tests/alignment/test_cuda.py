@@ -1,0 +1,101 @@
+"""The same solve on a CUDA device: same maps, same verdicts, whatever the cost object chosen there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import invarot
+from invarot.transport import choice
+
+torch = pytest.importorskip("torch")
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device"),
+]
+
+
+def clouds(n: int, d: int, seed: int = 0) -> tuple[Any, Any, Any, Any]:
+    rng = np.random.default_rng(seed)
+    x = rng.gamma(2.0, size=(n, d)) * np.arange(1, d + 1) ** -0.3
+    x -= x.mean(axis=0)
+    turn = np.linalg.qr(rng.standard_normal((d, d)))[0]
+    order = rng.permutation(n)
+    return x, x[order] @ turn, turn, np.argsort(order)
+
+
+def cuda(points: Any, dtype: Any = torch.float64) -> Any:
+    return torch.from_numpy(np.ascontiguousarray(points)).to("cuda", dtype)
+
+
+@pytest.mark.parametrize(("n", "d"), [(200, 3), (400, 10), (800, 30)])
+def test_float64_agrees_with_the_cpu(n: int, d: int) -> None:
+    x, y, _, right = clouds(n, d)
+    host, found = invarot.align(x, y), invarot.align(cuda(x), cuda(y))
+    assert found.map.device.type == "cuda"
+    np.testing.assert_allclose(found.map.cpu().numpy(), host.map, atol=1e-6)
+    assert (found.matches().cpu().numpy() == right).mean() >= 0.99
+    assert found.verdict.word == host.verdict.word
+
+
+@pytest.mark.parametrize("p", [1.5, 2, 4, np.inf])
+def test_every_ball(p: float) -> None:
+    x, y, turn, _ = clouds(300, 5)
+    host = invarot.align(x, y, p=p, start=turn)
+    found = invarot.align(cuda(x), cuda(y), p=p, start=cuda(turn))
+    np.testing.assert_allclose(found.map.cpu().numpy(), host.map, atol=1e-5)
+
+
+@pytest.mark.parametrize("d", [5, 50, 300])
+def test_streamed_by_kernels(d: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choice, "CUDA_DENSE", 0)
+    x, y, turn, right = clouds(1000, d)
+    found = invarot.align(cuda(x, torch.float32), cuda(y, torch.float32), start=cuda(turn, torch.float32))
+    assert "kernels" in found.history[-1].mode
+    assert float(np.abs(found.map.cpu().numpy() - turn).max()) < 1e-3
+    assert (found.matches().cpu().numpy() == right).mean() >= 0.99
+
+
+def test_many_small_starts_are_fused_and_seeds_respected() -> None:
+    x, y, turn, _ = clouds(200, 3)
+    options: dict[str, Any] = {"start": "random", "n_starts": 200, "rng": 3}
+    found = invarot.align(cuda(x, torch.float32), cuda(y, torch.float32), **options)
+    again = invarot.align(cuda(x, torch.float32), cuda(y, torch.float32), **options)
+    assert found.history[0].mode == "fused"
+    assert float(np.abs(found.map.cpu().numpy() - turn).max()) < 1e-3
+    assert torch.equal(found.map, again.map)
+    assert found.objective == pytest.approx(invarot.align(x, y, **options).objective, rel=1e-4)
+
+
+@pytest.mark.parametrize("shape", [(3, 20, 30, 3), (20, 200, 200, 3), (17, 512, 100, 16), (1, 1, 5, 2)])
+def test_fused_sweeps_are_sweeps(shape: tuple[int, int, int, int]) -> None:
+    from invarot.transport.cost import BlockedCost
+    from invarot.transport.gpu.small import SmallCost
+
+    s, n, m, d = shape
+    rng = np.random.default_rng(1)
+    z, y = cuda(rng.standard_normal((s, n, d))), cuda(rng.standard_normal((m, d)))
+    a, b = (cuda(rng.dirichlet(np.full(k, 5.0))) for k in (n, m))
+    v = torch.zeros((s, m), device="cuda")
+    u, found, error, sweeps = SmallCost(z.float(), y.float(), 3.0, a.float(), b.float()).solve(v, tol=0.0, max_iter=7)
+    reference, want = BlockedCost(z, y, 3.0, a, b), v.double()
+    for _ in range(7):
+        before = want
+        rows, want = reference.sweep(want)
+    assert sweeps == 7
+    torch.testing.assert_close(found.double(), want, atol=2e-5, rtol=1e-5)
+    torch.testing.assert_close(u.double(), rows, atol=2e-5, rtol=1e-5)
+    torch.testing.assert_close(error.double(), (b * torch.expm1(before - want).abs()).sum(-1), atol=1e-4, rtol=1e-3)
+
+
+def test_learning_to_translate() -> None:
+    from invarot.translation import learn
+    from invarot.words import load_core_pair
+
+    english, spanish, gold = load_core_pair()
+    found = learn(english, spanish, device="cuda")
+    host = learn(english, spanish, device="cpu")
+    assert found.verdict.word == "aligned"
+    assert abs(found.evaluate(gold)["precision@1"] - host.evaluate(gold)["precision@1"]) < 0.02
