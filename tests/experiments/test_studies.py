@@ -10,7 +10,7 @@ import pytest
 from invarot import InputError
 from invarot.experiments import Context, find
 from invarot.experiments.clouds import make_cloud, random_map
-from invarot.experiments.dynamics import correlation
+from invarot.experiments.dynamics import KINDS, conclude, correlation
 from invarot.experiments.noise import measure as measure_noise
 from invarot.experiments.style import mean_and_sd
 from invarot.experiments.tasks import core_pair, find_tasks
@@ -57,6 +57,21 @@ def test_correlation_of_objective_and_precision():
     assert correlation(rows, "s") == pytest.approx(1)
     flat = [{**row, "precision@1": 0.0} for row in rows]
     assert math.isnan(correlation(flat, "s"))
+
+
+def test_dynamics_judges_only_adversarial_runs_that_got_anywhere():
+    def run(system, seed, objective, precision):
+        return [{"system": system, "seed": seed, "step": k, "objective": o, "precision@1": p}
+                for k, (o, p) in enumerate(zip(objective, precision, strict=True))]  # fmt: skip
+
+    ours = [*run(KINDS[0], 0, [1, 2, 3], [0, 0.01, 0.02]), *run(KINDS[1], 0, [1, 2, 3], [0.1, 0.5, 0.4])]
+    assert "could not be tested (none of 1 adversarial runs" in conclude([*ours, *run(KINDS[2], 3, [1, 2], [0, 0.01])])
+    assert "was not tested" in conclude(ours)
+    moved = [*run(KINDS[2], 0, [1, 2, 3], [0, 0.01, 0.0]), *run(KINDS[2], 4, [1, 2, 3], [0.3, 0.2, 0.1])]
+    sentence = conclude([*ours, *moved])
+    assert "held here (1 of 2 adversarial runs got anywhere)" in sentence
+    assert "adversarial -1.00" in sentence
+    assert "lost 10.0 points" in sentence
 
 
 def test_mean_and_deviation_leave_out_what_is_not_there():

@@ -22,7 +22,7 @@ SCHEDULE = Schedule(0.1, 0.85, 0.02, adaptive=True)
 def cells(context: Context) -> Sequence[Cell]:
     sizes = (200, 400, 800) if context.quick else (250, 500, 1000, 1500, 2000, 3000)
     whole = 1000 if context.quick else 4000
-    seeds = 1 if context.quick else 2
+    seeds = 1 if context.quick else 5
     return [Cell(f"k = {k}, seed {s}", partial(measure, k, whole, s, context)) for k in sizes for s in range(seeds)]
 
 
