@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.stats import rankdata
 
 from ..alignment.alternate import alternate
 from ..alignment.problem import pose
@@ -120,7 +121,7 @@ def correlation(rows: list[Row], system: str) -> float:
     found = []
     for seed in sorted({row["seed"] for row in rows if row["system"] == system}):
         some = [row for row in rows if row["system"] == system and row["seed"] == seed]
-        ranks = [np.argsort(np.argsort([row[name] for row in some])) for name in ("objective", "precision@1")]
+        ranks = [rankdata([row[name] for row in some]) for name in ("objective", "precision@1")]
         if np.ptp([row["precision@1"] for row in some]) > 0:
             found.append(float(np.corrcoef(ranks[0], ranks[1])[0, 1]))
     return float(np.mean(found)) if found else math.nan
