@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 import invarot
+from invarot.alignment.evidence import held_out
 from invarot.alignment.multiscale import MANY, subproblem
 from invarot.alignment.problem import pose
 from invarot.alignment.race import run_race
+from invarot.alignment.regroup import applies, regroup
 from invarot.alignment.settings import Settings
 from invarot.alignment.verdict import Evidence, decide
 from invarot.errors import InputError, NotAligned
@@ -67,12 +69,53 @@ def test_a_symmetric_cloud_is_named_as_such():
 
 
 def test_the_rule_weighs_evidence_and_rivals():
-    good = Evidence(gain=0.9, split=1.0, mutual=0.9, cycle=0.9, agreement=1.0, rivals=0, marginal_error=0.0)
-    bad = Evidence(gain=0.0, split=0.2, mutual=0.2, cycle=0.5, agreement=0.1, rivals=0, marginal_error=0.0)
+    shares = {"mutual": 0.5, "cycle": 0.5, "agreement": 1.0, "rivals": 0, "marginal_error": 0.0}
+    good = Evidence(gain=0.9, split=1.0, surplus=0.5, twins=0.5, **shares)
+    bad = Evidence(gain=0.0, split=0.2, surplus=0.0, twins=-0.3, **shares)
     assert decide(good).word == "aligned"
     assert decide(bad).word == "failed"
     assert decide(Evidence(**{**good.__dict__, "rivals": 1})).word == "doubtful"
     assert not decide(Evidence(**{**bad.__dict__, "rivals": 1})).symmetric
+
+
+@pytest.mark.filterwarnings("ignore::invarot.NotConverged")
+@pytest.mark.parametrize("seed", range(3))
+def test_unrelated_points_fewer_than_dimensions_are_no_evidence(seed):
+    """A map in 60 dimensions carries any 30 points onto any 30 others: all are mutual neighbours, none is held out well."""
+    rng = np.random.default_rng(seed)
+    result = invarot.align(rng.standard_normal((30, 60)), rng.standard_normal((30, 60)), effort="quick")
+    assert result.verdict.evidence.mutual > 0.9
+    assert result.verdict.word != "aligned"
+
+
+def test_held_out_points_know_a_right_map_from_one_that_fits():
+    x, y, turn, _ = twins(60, 40)
+    a = np.full(60, 1 / 60)
+    problem, settings, some = pose(x, y, a, a, Settings()), Settings(), np.arange(60)
+    right = held_out(problem.x, problem.y, turn, some, settings)
+    assert right.split == 1.0
+    assert right.gap < 1e-9 * right.spacing
+    order = np.random.default_rng(0).permutation(60)
+    u, _, vt = np.linalg.svd(x.T @ y[order])
+    fitted = held_out(problem.x, problem.y, u @ vt, some, settings)
+    assert fitted.mutual > 0.5
+    assert fitted.split < 0.3
+
+
+def test_swapped_matches_of_few_points_in_many_dimensions_are_found_out():
+    """Three pairs swapped hold each other in place under the plain alternation; groups judged by the others do not."""
+    x, y, _, truth = twins(40, 60, noise=0.2)
+    swapped = truth.copy()
+    swapped[[0, 1, 2, 3, 4, 5]] = swapped[[1, 0, 3, 2, 5, 4]]
+    u, _, vt = np.linalg.svd(x.T @ y[swapped])
+    a = np.full(40, 1 / 40)
+    problem = pose(x, y, a, a, Settings())
+    assert applies(problem, Settings())
+    assert not applies(problem, Settings(p=2))
+    better = regroup(problem, u @ vt, np.random.default_rng(0))
+    assert better is not None
+    assert np.array_equal(np.argmax(x @ better @ y.T - np.sum(y**2, axis=1) / 2, axis=1), truth)
+    assert regroup(problem, better, np.random.default_rng(0)) is None
 
 
 def test_many_points_are_solved_in_stages_with_the_same_end():

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, namespace
+from ..arrays import Array, as_like, namespace, to_numpy
 from ..starts.portfolio import Wave
 from ..transport.choice import SHARE_OF_FREE, free_memory
 from ..transport.plan import EntropicPlan, SparsePlan
@@ -17,6 +17,7 @@ from .alternate import Observer, Run, alternate
 from .history import History
 from .multiscale import COARSE, solve_in_stages, subproblem
 from .problem import Problem
+from .regroup import applies, regroup
 from .result import StartRecord, Status
 from .settings import Settings
 from .verdict import Verdict, judge, nearest
@@ -36,13 +37,20 @@ class Finish:
 
     name: str
     map: Array
-    plan: EntropicPlan | SparsePlan
     objective: float
     value: float  # the objective, signed so that larger is better
-    history: History
     status: Status
     run: Run
     index: int
+    earlier: History = field(default_factory=History)  # of what this start went through before the run
+
+    @property
+    def plan(self) -> EntropicPlan | SparsePlan:
+        return self.run.plan(self.index)
+
+    @property
+    def history(self) -> History:
+        return self.earlier + self.run.history(self.index)
 
 
 @dataclass(frozen=True)
@@ -68,7 +76,7 @@ def solve_all(
     for part in _batches(problem, len(wave.names), settings):
         run = solve_in_stages(problem, wave.maps[part], settings, ordered=ordered, rng=rng, on_step=on_step)
         finishes += [_finish(run, k, name, settings) for k, name in enumerate(wave.names[part])]
-    return _conclude(problem, settings, finishes, [], on_step)
+    return _regrouped(problem, settings, finishes, _conclude(problem, settings, finishes, [], on_step), [], on_step)
 
 
 def race(
@@ -115,7 +123,7 @@ def race(
         if likely or outcome.verdict.word == "aligned" or outcome.verdict.symmetric:
             break
     assert outcome is not None
-    return outcome
+    return _regrouped(problem, settings, finishes, outcome, dropped, on_step)
 
 
 def run_race(
@@ -173,20 +181,28 @@ def _finish(run: Run, index: int, name: str, settings: Settings) -> Finish:
         status = Status.MARGINALS
     else:
         status = Status.NOT_SETTLED
-    return Finish(
-        name, run.maps[index], run.plan(index), float(run.objectives[index]), float(run.values[index]),
-        run.history(index), status, run, index,
-    )  # fmt: skip
+    return Finish(name, run.maps[index], float(run.objectives[index]), float(run.values[index]), status, run, index)
 
 
 def _alike(problem: Problem, one: Array, other: Array) -> bool:
-    """Whether two maps are one answer: nearly equal, or most points go to the same place under both."""
+    """Whether two maps are one answer."""
+    return bool(_alike_each(problem, one, other[None])[0])
+
+
+def _alike_each(problem: Problem, one: Array, others: Array) -> Any:
+    """For each of others (s, dx, dy), whether it equals ``one`` nearly, or sends most points to the same place; (s,)."""
     xp = namespace(one)
-    if float(xp.sqrt(xp.sum((one - other) ** 2))) <= SAME_MAP * float(xp.sqrt(xp.sum(one**2))):
-        return True
-    probes = problem.x[:: max(1, problem.x.shape[0] // PROBES)]
-    same = nearest(probes @ one, problem.y) == nearest(probes @ other, problem.y)
-    return float(xp.mean(xp.astype(same, one.dtype))) >= 0.5
+    gap = xp.sqrt(xp.sum((others - one) ** 2, axis=(-2, -1)))
+    alike = to_numpy(gap <= SAME_MAP * xp.sqrt(xp.sum(one**2)))
+    rest = np.flatnonzero(~alike)
+    if rest.size:
+        probes = problem.x[:: max(1, problem.x.shape[0] // PROBES)]
+        count = probes.shape[0]
+        mapped = probes @ others[as_like(rest, one, dtype=xp.int64)]
+        there = xp.reshape(nearest(xp.reshape(mapped, (-1, one.shape[1])), problem.y), (-1, count))
+        same = xp.astype(there == nearest(probes @ one, problem.y), one.dtype)
+        alike[rest] = to_numpy(xp.mean(same, axis=-1)) >= 0.5
+    return alike
 
 
 def _distinct(problem: Problem, maps: Array, values: Any) -> list[int]:
@@ -218,20 +234,42 @@ def _conclude(
 ) -> Outcome:
     """The best of all finished starts, sharpened, and the verdict on it."""
     winner = max(finishes, key=lambda one: one.value)
-    same, rivals = 0, [winner.map]
-    for one in finishes:
-        if _alike(problem, winner.map, one.map):
-            same += 1
-        elif winner.value - one.value <= _slack(problem, winner.value) and not any(
-            _alike(problem, one.map, other) for other in rivals
+    rivals = [winner.map]
+    alike = _alike_each(problem, winner.map, namespace(winner.map).stack([one.map for one in finishes]))
+    for one, same in zip(finishes, alike, strict=True):
+        if (
+            not same
+            and winner.value - one.value <= _slack(problem, winner.value)
+            and not any(_alike(problem, one.map, other) for other in rivals)
         ):
             rivals.append(one.map)
     winner = _sharpen(problem, settings, winner, on_step)
     verdict = judge(
         problem, settings, winner.map, winner.plan,
-        agreement=same / len(finishes), rivals=len(rivals) - 1, rng=np.random.default_rng(0),
+        agreement=float(np.mean(alike)), rivals=len(rivals) - 1, rng=np.random.default_rng(0),
     )  # fmt: skip
     return Outcome(winner, _records(finishes, dropped), verdict)
+
+
+def _regrouped(
+    problem: Problem,
+    settings: Settings,
+    finishes: list[Finish],
+    outcome: Outcome,
+    dropped: list[StartRecord],
+    on_step: Observer | None,
+) -> Outcome:
+    """The outcome, or a better one from the same start where few points in many dimensions hold wrong matches."""
+    better = regroup(problem, outcome.winner.map, np.random.default_rng(0)) if applies(problem, settings) else None
+    if better is None:
+        return outcome
+    last = replace(settings, schedule=replace(settings.schedule, epsilon=settings.schedule.floor))
+    run = alternate(problem, better[None], last, stage="regroup", on_step=on_step)
+    found = _finish(run, 0, outcome.winner.name, settings)
+    if found.value <= outcome.winner.value:
+        return outcome
+    found = replace(found, earlier=outcome.winner.history)
+    return _conclude(problem, settings, [*finishes, found], dropped, on_step)
 
 
 def _sharpen(problem: Problem, settings: Settings, winner: Finish, on_step: Observer | None) -> Finish:
@@ -247,4 +285,4 @@ def _sharpen(problem: Problem, settings: Settings, winner: Finish, on_step: Obse
     if not run.settled[0]:
         return winner
     finer = _finish(run, 0, winner.name, settings)
-    return replace(finer, objective=winner.objective, value=winner.value, history=winner.history + finer.history)
+    return replace(finer, objective=winner.objective, value=winner.value, earlier=winner.history)

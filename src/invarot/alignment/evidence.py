@@ -1,0 +1,173 @@
+"""The evidence for an alignment, gathered without labels: what a map that did not see a point makes of it.
+
+A map can be made to fit anything where points are few beside its dimensions, so the points it was fitted on say little.
+Everything weighed here is measured on points held out of the fit, and beside a null treated in the same way: the target
+with each principal coordinate shuffled by itself, which keeps the covariance and leaves no correspondence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import Array, as_like, device, entries_at_once, is_torch, namespace, svd, to_numpy, transpose
+from ..threads import map_blocks
+from ..transport.plan import EntropicPlan, SparsePlan
+from .problem import Problem
+from .settings import Settings
+
+BLOCK = 1 << 21  # scores held at a time, a thread
+QUERIES = 2000  # source points that the evidence is gathered on, at most
+FOLDS = 4  # a point is judged by a map fitted on the other three quarters
+REFITS = 6  # rounds of nearest neighbours and best map that the null is given to fit itself
+NULL_POINTS = 1000  # nulls are drawn until they hold this many points together, four at most
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the verdict rests on; every share is between 0 and 1 and larger is better.
+
+    Attributes
+    ----------
+    gain : the part of the null's distance to the nearest target that held-out points save.
+    split : how often a map fitted without a point sends it to the same target as the whole map.
+    mutual : share of source points that are the nearest neighbour of their own nearest neighbour, mapped.
+    cycle : share of source mass that the plan's best match sends back to where it came from.
+    agreement : share of the finished starts that ended at this map.
+    rivals : other maps, as good by the objective, that send points elsewhere: a symmetry of the clouds.
+    marginal_error : l_1 error of the plan's marginals.
+    surplus : ``split`` less that of the null: in few dimensions any map is stable, in many only a right one.
+    twins : how much nearer held-out points lie to their targets than neighbours of one cloud lie to each other; negative
+        where they lie farther off.
+    """
+
+    gain: float
+    split: float
+    mutual: float
+    cycle: float
+    agreement: float
+    rivals: int
+    marginal_error: float
+    surplus: float = 0.0
+    twins: float = 0.0
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """How points fare under maps fitted without them."""
+
+    split: float
+    gap: float  # summed squared distances to the nearest targets
+    spacing: float  # the same between neighbours of one cloud, the geometric mean of both clouds
+    mutual: float
+
+
+def gather(
+    problem: Problem,
+    settings: Settings,
+    w: Array,
+    plan: EntropicPlan | SparsePlan,
+    *,
+    agreement: float,
+    rivals: int,
+    rng: np.random.Generator,
+) -> Evidence:
+    """The evidence for a map w (dx, dy) with its plan."""
+    some = as_like(rng.permutation(problem.x.shape[0])[:QUERIES], problem.x, dtype=namespace(problem.x).int64)
+    found = held_out(problem.x, problem.y, w, some, settings)
+    draws = min(max(NULL_POINTS // problem.x.shape[0], 1), 4)
+    nulls = [held_out(problem.x, *_null(problem, w, some, settings, rng), some, settings) for _ in range(draws)]
+    gap = float(np.mean([one.gap for one in nulls]))
+    return Evidence(
+        gain=1 - found.gap / gap if gap > 0 else 0.0,
+        split=found.split,
+        mutual=found.mutual,
+        cycle=cycle_share(plan),
+        agreement=agreement,
+        rivals=rivals,
+        marginal_error=float(plan.error),
+        surplus=found.split - float(np.mean([one.split for one in nulls])),
+        twins=1 - found.gap / found.spacing if found.spacing > 0 else 0.0,
+    )
+
+
+def nearest(z: Array, y: Array, but: Array | None = None) -> Array:
+    """For each row of z the nearest row of y, in blocks; ``but`` names a row of y for each that does not count."""
+    xp = namespace(z)
+    half = xp.sum(y**2, axis=1) / 2
+    step = max(1, entries_at_once(z, BLOCK) // y.shape[0])
+    blocks = [slice(i, i + step) for i in range(0, z.shape[0], step)]
+
+    def work(rows: slice) -> Array:
+        scores = z[rows] @ transpose(y) - half
+        if but is not None:
+            scores[xp.arange(scores.shape[0], device=device(z)), but[rows]] = -xp.inf
+        return xp.argmax(scores, axis=1)
+
+    return xp.concat(list(map(work, blocks) if is_torch(z) else map_blocks(work, blocks)))
+
+
+def held_out(x: Array, y: Array, w: Array, some: Array, settings: Settings) -> HeldOut:
+    """The points ``some`` of x judged quarter by quarter by a map fitted on mutual neighbours of the other quarters.
+
+    A map fitted on few points knows few directions: points are compared in those alone.
+    """
+    xp = namespace(w)
+    z = x @ w
+    there = nearest(z[some], y)
+    mutual = nearest(y[there], z) == some
+    fold = xp.arange(some.shape[0], device=device(w)) % FOLDS
+    same, gap, spacing = 0, 0.0, [0.0, 0.0]
+    for k in range(FOLDS):
+        held = xp.nonzero(fold == k)[0]
+        rest = xp.nonzero((fold != k) & mutual)[0]
+        if held.shape[0] == 0:
+            continue
+        if rest.shape[0] == 0:  # nothing to fit on: no evidence
+            gap += float(xp.sum(z[some[held]] ** 2))
+            continue
+        into, out = _known_directions(transpose(x[some[rest]]) @ y[there[rest]], settings)
+        inside, targets = x @ into, y @ out
+        mine = inside[some[held]]
+        hit = nearest(mine, targets)
+        same += int(xp.sum(xp.astype(hit == there[held], xp.int64)))
+        gap += float(xp.sum((mine - targets[hit]) ** 2))
+        for side, (points, rows) in enumerate(((inside, some[held]), (targets, hit))):
+            if points.shape[0] > 1:
+                spacing[side] += float(xp.sum((points[rows] - points[nearest(points[rows], points, rows)]) ** 2))
+    return HeldOut(
+        split=same / some.shape[0],
+        gap=gap,
+        spacing=(spacing[0] * spacing[1]) ** 0.5,
+        mutual=float(xp.mean(xp.astype(mutual, x.dtype))),
+    )
+
+
+def _known_directions(moment: Array, settings: Settings) -> tuple[Array, Array]:
+    """The best map for a moment in two factors: x @ first and y @ second lie in the directions the moment knows."""
+    xp = namespace(moment)
+    u, s, vt = svd(moment)
+    least = 10 * float(xp.finfo(moment.dtype).eps) * max(moment.shape) * s[0]
+    rank = max(1, int(xp.sum(xp.astype(s > least, xp.int64))))
+    u, v = u[:, :rank], transpose(vt[:rank, :])
+    return u @ (transpose(u) @ settings.invariance.best_map(moment) @ v), v
+
+
+def _null(problem: Problem, w: Array, some: Array, settings: Settings, rng: np.random.Generator) -> tuple[Array, Array]:
+    """A target of the same covariance without correspondence, and a map fitted to it, set out from ``w``."""
+    x, y = problem.x[some], problem.y
+    _, axes = namespace(y).linalg.eigh(transpose(y) @ y)
+    coordinates = to_numpy(y @ axes)
+    shuffled = as_like(np.stack([rng.permutation(column) for column in coordinates.T], axis=1), x) @ transpose(axes)
+    for _ in range(REFITS):
+        w = settings.invariance.best_map(transpose(x) @ shuffled[nearest(x @ w, shuffled)])
+    return shuffled, w
+
+
+def cycle_share(plan: EntropicPlan | SparsePlan) -> float:
+    """Source mass whose best match, taken back by the plan's columns, is where it set out."""
+    there = to_numpy(plan.matches())
+    back = to_numpy(plan.transposed().matches())
+    mass = to_numpy(plan.marginals()[0]) if isinstance(plan, SparsePlan) else to_numpy(plan.a)
+    return float(mass[back[there] == np.arange(len(there))].sum() / mass.sum())
