@@ -1,11 +1,12 @@
 """Unsupervised word translation on the Europarl vectors: P@1 with CSLS, 20k × 20k words, both directions, over seeds.
 
-    python benchmarks/words.py --data DATA --sets europarl100 europarl300 --languages es fr de --seeds 3 [--all-words]
+    python benchmarks/words.py --data DATA --sets europarl100 europarl300 --languages es fr de --seeds 10 [--jobs 12]
 
 A seed sets the solver's rng and, where rows are *shuffled*, destroys the order inside the 5,000 most frequent words, which
-still form the first stage, with no rank used. ``--all-words`` refines on every word of the files; scores are always those
-of the first 20,000 of each side. Writes words.csv (a row a run) and words.md; a run that was stopped goes on where it was.
-The MUSE test dictionaries (5000-6500) only score: nothing is fitted or chosen by them.
+still form the first stage, with no rank used. The words that follow the 20,000 of the model, ``--extra`` of them where a file
+has as many, help the refinement as ``invarot align --max-words 20000`` has it; scores are those of 20,000 × 20,000 words.
+Writes words.csv (a row a run) and words.md; a run that was stopped goes on where it was. The MUSE test dictionaries
+(5000-6500) only score: nothing is fitted or chosen by them.
 """
 
 from __future__ import annotations
@@ -13,16 +14,21 @@ from __future__ import annotations
 import argparse
 import csv
 import itertools
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from invarot.arrays import place
 from invarot.retrieval.metrics import evaluate
 from invarot.translation import Translation, learn, recipe
 from invarot.words import Gold, read_dictionary, read_vectors, shuffled_order
 
 TOP = 20_000
+Row = dict[str, object]
 FIELDS = ("set", "pair", "words", "order", "seed", "forth", "back", "verdict", "probability", "solve_s", "refine_s")
 
 
@@ -33,7 +39,10 @@ def main() -> None:
     parser.add_argument("--languages", nargs="+", default=["es", "fr", "de"])
     parser.add_argument("--orders", nargs="+", default=["shuffled", "ordered"])
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--all-words", action="store_true")
+    parser.add_argument("--extra", type=int, default=TOP // 2, help="words after the first 20,000 that help the fit")
+    parser.add_argument(
+        "--jobs", type=int, default=1, help="runs at once; set OMP_NUM_THREADS=1 where it is more than 1"
+    )
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--out", type=Path, default=Path("results"))
     args = parser.parse_args()
@@ -42,12 +51,15 @@ def main() -> None:
     if path.exists():
         with path.open() as file:
             done = {tuple(row[key] for key in FIELDS[:5]) for row in csv.DictReader(file)}
-    words = "all" if args.all_words else "20k"
-    tasks = itertools.product(range(args.seeds), args.sets, args.languages, args.orders)
-    for seed, folder, language, order in tasks:
-        if (folder, f"en-{language}", words, order, str(seed)) in done:
-            continue
-        row = run(args, folder, language, order, seed, words)
+    words = f"{(TOP + args.extra) // 1000}k"
+    tasks = [
+        (args, folder, language, order, seed, words)
+        for seed, folder, language, order in itertools.product(
+            range(args.seeds), args.sets, args.languages, args.orders
+        )
+        if (folder, f"en-{language}", words, order, str(seed)) not in done
+    ]
+    for row in finished(run, tasks, args.jobs):
         fresh = not path.exists()
         with path.open("a", newline="") as file:
             writer = csv.DictWriter(file, FIELDS)
@@ -58,16 +70,26 @@ def main() -> None:
     summarise(path, args.out / "words.md")
 
 
-def run(args: argparse.Namespace, folder: str, language: str, order: str, seed: int, words: str) -> dict[str, object]:
-    limit = None if words == "all" else TOP
+def finished(work: Callable[..., Row], tasks: list[tuple[Any, ...]], jobs: int) -> Iterator[Row]:
+    """What ``work`` makes of each task, as it is done."""
+    if jobs == 1:
+        yield from (work(*task) for task in tasks)
+        return
+    with ProcessPoolExecutor(jobs) as pool:
+        for done in as_completed([pool.submit(work, *task) for task in tasks]):
+            yield done.result()
+
+
+def run(args: argparse.Namespace, folder: str, language: str, order: str, seed: int, words: str) -> Row:
+    limit = TOP + args.extra
     sides = [read_vectors(args.data / folder / f"{name}.npz", max_words=limit) for name in ("en", language)]
     if order == "shuffled":
         sides = [side.take(shuffled_order(len(side), first=5000, rng=2 * seed + k)) for k, side in enumerate(sides)]
     how = replace(recipe("best"), ordered=order == "ordered")
-    model = learn(sides[0], sides[1], how=how, rng=seed, device=args.device)
+    model = learn(sides[0], sides[1], how=how, rng=seed, device=args.device, keep=TOP)
     seconds = model.settings["seconds"]
-    forth = score(model, args.data, "en", language)
-    back = score(model, args.data, language, "en")
+    forth = score(model, args.data, "en", language, args.device)
+    back = score(model, args.data, language, "en", args.device)
     return {
         "set": folder, "pair": f"en-{language}", "words": words, "order": order, "seed": seed,
         "forth": forth, "back": back, "verdict": model.verdict.word, "probability": round(model.verdict.probability, 4),
@@ -76,14 +98,14 @@ def run(args: argparse.Namespace, folder: str, language: str, order: str, seed: 
     }  # fmt: skip
 
 
-def score(model: Translation, data: Path, source: str, target: str) -> float:
+def score(model: Translation, data: Path, source: str, target: str, device: str) -> float:
     """P@1 in percent among the first 20,000 words of each side."""
     reverse = target == "en"
-    x, y = model.common(reverse=reverse)
+    x, y = (place(side[:TOP], device) for side in model.common(reverse=reverse))
     sides = (model.target, model.source) if reverse else (model.source, model.target)
     names = [side.words[:TOP] for side in sides]
     gold = Gold.from_pairs(read_dictionary(data / "muse" / f"{source}-{target}.5000-6500.txt"), *names)
-    return round(100 * evaluate(x[:TOP], y[:TOP], gold.targets, at=(1,)).precision[1], 2)
+    return round(100 * evaluate(x, y, gold.targets, at=(1,)).precision[1], 2)
 
 
 def summarise(path: Path, out: Path) -> None:

@@ -84,6 +84,8 @@ def test_export(folder):
         (("align", "{}/a.vec", "{}/b.npz", "-o", "{}/x", "--preset", "bets"), "did you mean 'best'"),
         (("align", "{}/a.vec", "{}/b.npz", "-o", "{}/x", "--device", "tpu"), "device"),
         (("align", "{}/a.vec", "{}/b.npz", "-o", "{}/x", "--p", "0.5"), "p: expected"),
+        (("align", "{}/a.vec", "{}/b.npz", "-o", "{}/x", "--extra-words", "9"), "--max-words"),
+        (("align", "{}/a.vec", "{}/b.npz", "-o", "{}/x", "--dictionary", "{}/gold.txt"), "--report"),
         (("evaluate", "{}", "--dictionary", "{}/gold.txt"), "translation.json"),
     ],
 )
@@ -98,6 +100,8 @@ def test_bad_input_is_one_line_and_exit_code_2(folder, words, complaint):
 def test_quiet_is_quiet(folder):
     done = invarot("align", folder / "a.vec", folder / "b.npz", "-o", folder / "q", "--quiet", "--max-words", 200)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    kept = load_translation(folder / "q")
+    assert (len(kept.source), kept.settings["fitted_words"]) == (200, [300, 300])  # half as many more help the fit
 
 
 def test_clouds_without_correspondence_do_not_pass_for_aligned(tmp_path):

@@ -158,11 +158,15 @@ def test_a_learned_model(tmp_path):
     from invarot.translation import learn
 
     english, spanish, gold = load_core_pair()
-    model = learn(english.first(400), spanish.first(420), how="fast")
+    assert "chart-accuracy" not in written(known_model(60), tmp_path)
+    model = learn(english.first(400), spanish.first(420), how="fast", dictionary=gold)
     page = written(model, tmp_path, dictionary=gold)
     tree, problems = read_page(page)
     assert problems == []
     assert tree.all("h1")[0].text == "core_en → core_es"
+    watched = [row["precision@1"] for row in model.history if "precision@1" in row]
+    chart = next(node for node in tree.all("svg") if node.get("id") == "chart-accuracy")
+    assert f"in {len(watched)} measurements" in chart.text
     assert f"{100 * model.evaluate(gold)['precision@1']:.1f} %" in page
     labels = [node for node in tree.all("text") if node.get("class").startswith("label")]
     assert len(labels) > 40

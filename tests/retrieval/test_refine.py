@@ -134,6 +134,23 @@ def test_progress_sees_each_round():
     assert seen[-1].changed < seen[0].changed == 1
 
 
+def test_watch_is_asked_about_the_maps_of_each_round():
+    x, y, start, gold = clouds(np.random.default_rng(10))
+    found = refine(x, y, start, watch=lambda one, other: accuracy(x @ one, y @ other, gold))
+    assert found.history[-1].watched == accuracy(x @ found.x_map, y @ found.y_map, gold) > 0.1
+    assert refine(x, y, start).history[-1].watched is None
+
+
+def test_a_refinement_goes_on_from_the_maps_of_another():
+    x, y, start, _ = clouds(np.random.default_rng(12))
+    whole = refine(x, y, start, rounds=4, tol=0.0)
+    first = refine(x, y, start, rounds=2, tol=0.0)
+    rest = refine(x, y, (first.x_map, first.y_map), rounds=2, tol=0.0)
+    np.testing.assert_array_equal(rest.x_map, whole.x_map)
+    with pytest.raises(InputError, match=r"start: expected maps of x and of y into one space.*\(8, 8\) and \(8, 3\)"):
+        refine(x, y, (first.x_map, first.y_map[:, :3]))
+
+
 @pytest.mark.parametrize(
     "option",
     [{"weight": "uniform"}, {"power": 0.5}, {"dewhiten": 1.0}, {"ridge": 20.0}, {"csls_k": 2}, {"method": "cosine"},

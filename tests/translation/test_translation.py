@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -66,6 +67,36 @@ def test_stages_and_refinement_are_switchable(pair):
     assert set(plain.settings["seconds"]) == {"solve 100", "solve 300", "refine"}
     assert all(row["stage"] != "refine" for row in plain.history)
     assert np.allclose(plain.source_map @ plain.source_map.T, np.eye(12), atol=1e-4)  # the solver's own orthogonal map
+
+
+def test_words_that_are_not_kept_help_the_fit(pair, model):
+    source, target, gold = pair
+    cut = learn(source, target, how="fast", keep=120)
+    assert (len(cut.source), len(cut.target)) == (120, 120)
+    assert cut.settings["fitted_words"] == [300, 300]
+    np.testing.assert_array_equal(cut.source_map, model.source_map)  # fitted on all
+    alone = learn(source.first(120), target.first(120), how="fast")
+    assert np.abs(alone.source_map - cut.source_map).max() > 1e-3
+    with pytest.raises(InputError, match="keep: expected"):
+        learn(source, target, keep=3)
+
+
+def test_a_dictionary_is_watched_and_changes_nothing(pair, model):
+    seen = learn(pair[0], pair[1], how="fast", dictionary=pair[2])
+    watched = [(row["stage"], row["precision@1"]) for row in seen.history if "precision@1" in row]
+    assert [stage for stage, _ in watched] == ["solve 300"] + ["refine"] * (len(watched) - 1)
+    assert watched[-1][1] == pytest.approx(seen.evaluate(pair[2])["precision@1"])
+    np.testing.assert_array_equal(seen.source_map, model.source_map)
+    strange = learn(pair[0], pair[1], how="fast", dictionary=[("no", "such")])
+    assert not any("precision@1" in row for row in strange.history)
+
+
+def test_many_words_are_refined_in_two_sizes(pair, monkeypatch):
+    monkeypatch.setattr(sys.modules["invarot.translation.learn"], "MANY", 200)
+    found = learn(pair[0], pair[1], how="fast")
+    pairs = [row["pairs"] for row in found.history if row["stage"] == "refine"]
+    assert max(pairs[:1]) <= 100 < max(pairs)  # the first rounds see a third of the words
+    assert found.evaluate(pair[2])["precision@1"] > 0.99
 
 
 def test_presets_differ_and_unknown_ones_are_named():

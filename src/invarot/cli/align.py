@@ -11,7 +11,7 @@ from ..errors import InputError
 from ..folders import check_replaceable
 from ..translation import Checkpoint, Translation, learn, recipe, save_translation
 from ..translation.store import TRANSLATION
-from ..words import read_vectors
+from ..words import read_dictionary, read_vectors
 from .app import EXIT_CODES, app, print_json, print_verdict, progress, stderr
 
 
@@ -23,7 +23,12 @@ def align_command(
     target: Annotated[Path, typer.Argument(help="Vectors to translate into.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write the model to.")],
     preset: Annotated[str, typer.Option(help="best, fast or paper.")] = "best",
-    max_words: Annotated[int | None, typer.Option(help="Read only so many words of each file.")] = None,
+    max_words: Annotated[
+        int | None, typer.Option(min=10, help="Keep only the first so many words of each file in the model.")
+    ] = None,
+    extra_words: Annotated[
+        int | None, typer.Option(min=0, help="Words after these that help the fit [half of --max-words].")
+    ] = None,
     p: Annotated[float | None, typer.Option(help="Schatten exponent of the map, 1 to inf.")] = None,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
     memory: Annotated[str | None, typer.Option(help='Bound of the plan step, such as "4GiB".')] = None,
@@ -41,27 +46,34 @@ def align_command(
     Exit code 0: done (aligned or doubtful); 3: the verdict is *failed* (the model is written all the same); 2: bad input.
     """
     check_replaceable(output, TRANSLATION)
+    if dictionary is not None and report is None:
+        raise InputError("--dictionary: expected together with --report; to score a model use: invarot evaluate")
+    listed = None if dictionary is None else read_dictionary(dictionary)
     changes = {} if p is None else {"p": p}
     how = recipe(preset, ordered=not unordered, **changes)
-    left = read_vectors(source, max_words=max_words)
-    right = read_vectors(target, max_words=max_words)
+    if extra_words is not None and max_words is None:
+        raise InputError("--extra-words: expected together with --max-words; without it every word is read and kept")
+    limit = None if max_words is None else max_words + (max_words // 2 if extra_words is None else extra_words)
+    left = read_vectors(source, max_words=limit)
+    right = read_vectors(target, max_words=limit)
     kept = Checkpoint(checkpoint, left, right, how, seed) if checkpoint else None
     with progress(quiet) as listener:
-        model = learn(left, right, how=how, rng=seed, device=device, memory=memory, on_event=listener, checkpoint=kept)
+        model = learn(
+            left, right, how=how, rng=seed, device=device, memory=memory, keep=max_words, dictionary=listed,
+            on_event=listener, checkpoint=kept,
+        )  # fmt: skip
     save_translation(model, output)
     if mapped:
         from .export import write_mapped
 
         write_mapped(model, output.with_name(output.name + "-mapped"), "vec")
     if report is not None:
-        write_report(model, report, dictionary)
-    elif dictionary is not None:
-        raise InputError("--dictionary: expected together with --report; to score a model use: invarot evaluate")
+        write_report(model, report, listed)
     summarise(model, output, quiet=quiet, as_json=as_json)
     raise typer.Exit(EXIT_CODES[model.verdict.word])
 
 
-def write_report(model: Translation, path: Path, dictionary: Path | None) -> None:
+def write_report(model: Translation, path: Path, dictionary: list[tuple[str, str]] | None) -> None:
     from ..report.page import write_page
 
     write_page(model, path, dictionary=dictionary)

@@ -27,7 +27,7 @@ def demo_command(
     english, spanish, gold = load_core_pair()
     begun = time.perf_counter()
     with progress(quiet or as_json) as listener:
-        model = learn(english, spanish, rng=seed, on_event=listener)
+        model = learn(english, spanish, rng=seed, dictionary=gold if report else None, on_event=listener)
     seconds = time.perf_counter() - begun
     scores = model.evaluate(gold)
     if output is not None:

@@ -78,6 +78,11 @@ class Contents:
         """The history's rounds of refinement."""
         return [row for row in self.model.history if "pairs" in row]
 
+    @property
+    def accuracies(self) -> list[dict[str, Any]]:
+        """The history's measurements against a dictionary that was at hand while learning."""
+        return [row for row in self.model.history if row.get("precision@1") is not None]
+
 
 def gather(model: Learned, dictionary: Dictionary | None = None) -> Contents:
     """Translations of the frequent words, the picture's points, and the scores against a dictionary."""

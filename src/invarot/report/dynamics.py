@@ -21,10 +21,15 @@ ROUNDS = (
     ("pairs", "Mutual pairs", "Refinement: words that choose each other. Each round fits the maps to them anew."),
     ("changed", "New pairs", "Refinement: share of the pairs that the round before did not have."),
 )
+ACCURACY = (
+    "Share of the dictionary’s words right at 1, after each stage of the solve and each round of refinement. It was "
+    "only watched: the dictionary took no part in learning."
+)
 STEP_COLUMNS = (
     "stage", "step", "epsilon", "objective", "map_change", "plan_change", "marginal_error", "inner_iterations",
 )  # fmt: skip
 ROUND_COLUMNS = ("round", "pairs", "changed", "score", "correlation")
+ACCURACY_COLUMNS = ("after", "stage", "right_at_1")
 
 
 def dynamics_section(contents: Contents) -> str:
@@ -38,6 +43,9 @@ def dynamics_section(contents: Contents) -> str:
         values = [_value(row, key) for row in rounds]
         if len(values) > 1:
             charts.append(_chart(f"chart-refine-{key}", values, title, note, (), unit="round"))
+    right = [_value(row, "precision@1") for row in contents.accuracies]
+    if len(right) > 1:
+        charts.append(_chart("chart-accuracy", right, "Right at 1", ACCURACY, (), unit="measurement"))
     lead = f"{count(len(steps))} steps of the solver"
     lead += f", then {len(rounds)} round{'s' * (len(rounds) > 1)} of refinement. " if rounds else ". "
     if any(run.search for run in runs):
@@ -47,7 +55,7 @@ def dynamics_section(contents: Contents) -> str:
         lead += "that follows."
     columns = " two" * (len(charts) == 4)  # a last one alone in its row looks lost
     body = f'<p>{text(lead)}</p><div class="charts{columns}">{"".join(charts)}</div>'
-    return section("dynamics", "How it was learned", body + _times(contents) + _numbers(steps, rounds))
+    return section("dynamics", "How it was learned", body + _times(contents) + _numbers(contents))
 
 
 def find_runs(steps: Sequence[Mapping[str, Any]]) -> list[Run]:
@@ -91,11 +99,17 @@ def _times(contents: Contents) -> str:
     return f'<h3>Time: {total:.1f} s</h3><dl class="times card">{rows}</dl>'
 
 
-def _numbers(steps: Sequence[Mapping[str, Any]], rounds: Sequence[Mapping[str, Any]]) -> str:
-    tables = _table("Steps of the solver", "steps-caption", STEP_COLUMNS, steps)
-    if rounds:
-        numbered = [{"round": i, **row} for i, row in enumerate(rounds, 1)]
+def _numbers(contents: Contents) -> str:
+    tables = _table("Steps of the solver", "steps-caption", STEP_COLUMNS, contents.steps)
+    if contents.rounds:
+        numbered = [{"round": i, **row} for i, row in enumerate(contents.rounds, 1)]
         tables += _table("Rounds of refinement", "rounds-caption", ROUND_COLUMNS, numbered)
+    if contents.accuracies:
+        watched = [
+            {"after": i, "stage": row["stage"], "right_at_1": row["precision@1"]}
+            for i, row in enumerate(contents.accuracies, 1)
+        ]
+        tables += _table("Accuracy against the dictionary", "accuracy-caption", ACCURACY_COLUMNS, watched)
     return f"<details><summary>All numbers of the charts</summary>{tables}</details>"
 
 

@@ -23,6 +23,7 @@ class Round:
     changed: float  # share of them that the round before did not have
     score: float  # their mean retrieval score
     correlation: float  # mean canonical correlation over the dimensions
+    watched: float | None = None  # what ``watch`` said of the maps after it
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ def common_space(
 def refine(
     x: Array,
     y: Array,
-    start: Array,
+    start: Array | tuple[Array, Array],
     *,
     rounds: int = 5,
     tol: float = 0.02,
@@ -128,6 +129,7 @@ def refine(
     min_pairs: float = 0.5,
     block: int | None = None,
     progress: Callable[[Round], None] | None = None,
+    watch: Callable[[Array, Array], float] | None = None,
 ) -> Refined:
     """Improve a map by the pairs it finds, without labels.
 
@@ -140,8 +142,8 @@ def refine(
         Source points, preprocessed as for the solve.
     y : array (m, dy)
         Target points.
-    start : array (dx, dy)
-        A map that is roughly right: ``x @ start`` lies in y's space.
+    start : array (dx, dy), or two: (dx, d) and (dy, d)
+        A map that is roughly right, ``x @ start`` lies in y's space; or the two maps of an earlier refinement.
     rounds : int
         At most; 0 returns the start.
     tol : float
@@ -156,6 +158,8 @@ def refine(
         Fewer pairs than this times the larger dimension do not determine a map: the maps stay as they are.
     progress : callable or None
         Called with each :class:`Round`.
+    watch : callable or None
+        Asked about the maps ``(x_map, y_map)`` of each round; its answer, an accuracy say, is kept in the history.
 
     Returns
     -------
@@ -170,10 +174,10 @@ def refine(
     >>> found.status, len(found.pairs[0])
     ('settled', 200)
     """
-    _check(x, y, start, rounds, tol, weight, power, dewhiten, ridge, min_pairs)
     xp = namespace(x, y)
-    x_map, y_map = start, xp.eye(y.shape[1], dtype=y.dtype, device=getattr(y, "device", None))
-    correlations = xp.ones_like(start[0, :])
+    x_map, y_map = _both_maps(x, y, start)
+    _check(rounds, tol, weight, power, dewhiten, ridge, min_pairs)
+    correlations = xp.ones_like(x_map[0, :])
     empty = as_like(np.empty(0, dtype=np.int64), x, dtype=xp.int64)
     pairs, status = (empty, empty), "rounds"
     history: list[Round] = []
@@ -195,7 +199,8 @@ def refine(
             xp.take(x, i, axis=0), xp.take(y, j, axis=0), trust, power=power, dewhiten=dewhiten, ridge=ridge
         )
         x_map, y_map, correlations = space.x_map, space.y_map, space.correlations
-        history.append(Round(i.shape[0], changed, float(xp.mean(score)), float(xp.mean(correlations))))
+        watched = None if watch is None else watch(x_map, y_map)
+        history.append(Round(i.shape[0], changed, float(xp.mean(score)), float(xp.mean(correlations)), watched))
         if progress is not None:
             progress(history[-1])
         if changed < tol:
@@ -218,23 +223,24 @@ def _changed(now: tuple[Array, Array], before: tuple[Array, Array], m: int) -> f
     return 1 - float(np.isin(keys, old).mean())
 
 
-def _check(
-    x: Array,
-    y: Array,
-    start: Array,
-    rounds: int,
-    tol: float,
-    weight: str,
-    power: float,
-    dewhiten: float,
-    ridge: float,
-    min_pairs: float,
-) -> None:
+def _both_maps(x: Array, y: Array, start: Array | tuple[Array, Array]) -> tuple[Array, Array]:
+    """The maps to set out from: those given, or the one given and the identity."""
+    if isinstance(start, tuple):
+        if [one.shape[0] for one in start] != [x.shape[1], y.shape[1]] or start[0].shape[1] != start[1].shape[1]:
+            raise InputError(
+                f"start: expected maps of x and of y into one space, shapes ({x.shape[1]}, d) and ({y.shape[1]}, d), "
+                f"got {' and '.join(str(tuple(one.shape)) for one in start)}; pass x_map and y_map of one refinement"
+            )
+        return start
     if tuple(start.shape) != (x.shape[1], y.shape[1]):
         raise InputError(
             f"start: expected a map of shape ({x.shape[1]}, {y.shape[1]}), x @ start in y's space, got "
             f"shape {tuple(start.shape)}; pass its transpose if it maps y to x"
         )
+    return start, namespace(x, y).eye(y.shape[1], dtype=y.dtype, device=getattr(y, "device", None))
+
+
+def _check(rounds: int, tol: float, weight: str, power: float, dewhiten: float, ridge: float, min_pairs: float) -> None:
     check_count(rounds, "rounds", low=0)
     check_number(tol, "tol", low=0, high=1)
     check_choice(weight, "weight", WEIGHTS)
