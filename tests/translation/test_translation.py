@@ -70,7 +70,7 @@ def test_stages_and_refinement_are_switchable(pair):
 
 
 def test_words_that_are_not_kept_help_the_fit(pair, model):
-    source, target, gold = pair
+    source, target, _ = pair
     cut = learn(source, target, how="fast", keep=120)
     assert (len(cut.source), len(cut.target)) == (120, 120)
     assert cut.settings["fitted_words"] == [300, 300]
