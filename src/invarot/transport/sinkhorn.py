@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..arrays import Array, namespace
-from .cost import Cost
+from .acceleration import Anderson
+from .cost import Cost, WholeCost
 
 
 @dataclass(frozen=True)
@@ -22,21 +23,27 @@ class Potentials:
         return Potentials(self.u * ratio, self.v * ratio, self.error, self.iterations)
 
 
-def sinkhorn(cost: Cost, a: Array, b: Array, *, warm: Potentials, tol: float, max_iter: int) -> Potentials:
+def sinkhorn(
+    cost: Cost, a: Array, b: Array, *, warm: Potentials, tol: float, max_iter: int, accelerate: bool = True
+) -> Potentials:
     """Sweep until the row sums are right to ``tol`` in the l_1 norm; the column sums are right after every sweep.
 
     ``error`` is how far the columns were off before they were put right, which bounds the error of the rows after it:
-    true of any warm start, also one whose columns were never right.
+    true of any warm start, also one whose columns were never right, and so of any v an acceleration proposes.
     """
+    if isinstance(cost, WholeCost):
+        return Potentials(*cost.solve(warm.v, tol=tol, max_iter=max_iter))
     xp = namespace(a)
     u, v = warm.u, warm.v
+    ahead = Anderson(b) if accelerate else None
     error = xp.zeros_like(v[..., 0])
     iterations = 0
     while iterations < max_iter:
         u, fresh = cost.sweep(v)
         iterations += 1
         error = xp.sum(b * xp.abs(xp.expm1(xp.clip(v - fresh, -80.0, 80.0))), axis=-1)
-        v = fresh
-        if bool(xp.all(error <= tol)):
+        if iterations == max_iter or bool(xp.all(error <= tol)):
+            v = fresh
             break
+        v = fresh if ahead is None else ahead.propose(v, fresh, error, tol, last=iterations == max_iter - 1)
     return Potentials(u, v, error, iterations)
