@@ -1,12 +1,15 @@
 """Calibrate the verdict on problems whose answer is known, and test it on others.
 
-    OMP_NUM_THREADS=1 python benchmarks/calibrate_verdict.py [--data DATA] [--out results]
+    OMP_NUM_THREADS=1 python benchmarks/calibrate_verdict.py --part synthetic --seeds 3 --jobs 14
+    OMP_NUM_THREADS=1 python benchmarks/calibrate_verdict.py --part words --data DATA
+    python benchmarks/calibrate_verdict.py --part fit
 
 Good and bad solves are made on purpose: the same problems from ``start="auto"``, from one random start, and between clouds
-that have nothing to do with each other. A solve is good when its map is about as near to the truth as one started there
+that have nothing to do with each other (another distribution, or another sample of a distribution of the kind). A solve is good when its map is about as near to the truth as one started there
 (twice its error, plus 0.1); between word spaces, when its matches are right on 80 % of what a supervised map gets. The rule,
 log-odds = bias + Σ weight·evidence, is fitted on the calibration problems alone; dimensions, sizes and, with --data,
-language pairs of the test problems are disjoint from them. Writes verdict.csv and verdict.md.
+language pairs of the test problems are disjoint from them. Writes verdict.synthetic.csv, verdict.words.csv (a row a solve,
+as each is done), and from both verdict.md.
 """
 
 from __future__ import annotations
@@ -14,27 +17,32 @@ from __future__ import annotations
 import argparse
 import csv
 import warnings
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
 from synthetic import KINDS, cloud, map_error
 
 import invarot
 from invarot.alignment.verdict import WEIGHTS, Evidence, features
 from invarot.words import Preprocessing, read_vectors
 
-EVIDENCE = ("gain", "split", "mutual", "cycle")
-SPLITS = {"calibration": ((3, 60), (3, 300), (10, 150), (40, 200)), "test": ((2, 100), (5, 200), (20, 120), (60, 300))}
-WORDS = {
-    "calibration": (("europarl100", "en", "fr"), ("europarl300", "en", "fr")),
+EVIDENCE = ("gain", "split", "surplus", "twins", "mutual", "cycle")
+SPLITS = {  # dimensions and points
+    "calibration": ((3, 60), (3, 300), (10, 150), (40, 200), (80, 40)),
+    "test": ((2, 100), (5, 200), (20, 120), (60, 300), (100, 50)),
+}
+WORDS = {  # source, target, dictionary (None: the same word)
+    "calibration": (("europarl100/en", "europarl100/fr", "en-fr"), ("europarl300/en", "europarl300/fr", "en-fr")),
     "test": (
-        ("europarl100", "en", "es"),
-        ("europarl100", "en", "de"),
-        ("europarl300", "en", "es"),
-        ("europarl300", "en", "de"),
+        ("europarl100/en", "europarl100/es", "en-es"),
+        ("europarl100/en", "europarl100/de", "en-de"),
+        ("europarl300/en", "europarl300/es", "en-es"),
+        ("europarl300/en", "europarl300/de", "en-de"),
+        ("navec/hudlit", "navec/news", None),
+        ("glove/en-glove50", "glove/en-glove100", None),
+        ("glove/en-glove100", "glove/fr-fasttext300", "en-fr"),
     ),
 }
 
@@ -47,7 +55,7 @@ def synthetic_solve(task: tuple[str, str, int, int, float, int, str]) -> dict[st
     order = rng.permutation(n)
     y = (x @ turn)[order]
     if how == "unrelated":
-        y = cloud(KINDS[(KINDS.index(kind) + 1) % 4], n, d, rng, np.random.default_rng(seed + 1))
+        y = cloud(KINDS[(KINDS.index(kind) + seed) % 4], n, d, rng, np.random.default_rng(seed + 1))
     y = y + noise * np.sqrt(np.mean(np.var(y, axis=0))) * rng.standard_normal(y.shape)
     start = {"start": "random"} if how == "random" else {"effort": "quick"}
     result = invarot.align(x, y, rng=seed, **start)
@@ -70,67 +78,86 @@ def record(split: str, name: str, good: bool, result: invarot.Alignment) -> dict
     return row
 
 
-def word_solves(data: Path, split: str) -> list[dict[str, object]]:
-    rows = []
-    for folder, left, right in WORDS[split]:
-        sides = [read_vectors(data / folder / f"{side}.npz", max_words=2000) for side in (left, right)]
-        x, y = (Preprocessing().fit_apply(side.vectors)[1] for side in sides)
-        index = [side.index() for side in sides]
-        lines = (data / "muse" / f"{left}-{right}.0-5000.txt").read_text().split("\n")
-        known = [line.split() for line in lines if len(line.split()) == 2]
-        pairs = np.asarray([(index[0][i], index[1][j]) for i, j in known if i in index[0] and j in index[1]])
-        u, _, vt = np.linalg.svd(x[pairs[:, 0]].T @ y[pairs[:, 1]])
-        truth: dict[int, set[int]] = {}
-        for i, j in pairs.tolist():
-            truth.setdefault(i, set()).add(j)
+def word_solves(data: Path) -> Iterator[dict[str, object]]:
+    for split, pairs in WORDS.items():
+        for left, right, dictionary in pairs:
+            yield from pair_solves(data, split, left, right, dictionary)
 
-        def right_share(
-            w: np.ndarray, x: np.ndarray = x, y: np.ndarray = y, truth: dict[int, set[int]] = truth
-        ) -> float:
-            found = np.argmax(x[list(truth)] @ w @ y.T, axis=1).tolist()
-            return float(np.mean([j in truth[i] for i, j in zip(truth, found, strict=True)]))
 
-        bar = 0.8 * right_share(u @ vt)
-        for seed in range(4):
-            rng = np.random.default_rng(seed)
-            order = rng.permutation(2000)
-            for how, options in (("auto", {"effort": "quick"}), ("random", {"start": "random"})):
-                result = invarot.align(x[order], y, rng=seed, **options)
-                rows.append(record(split, f"{folder} {left}-{right} {how}", right_share(result.map) >= bar, result))
-    return rows
+def pair_solves(
+    data: Path, split: str, left: str, right: str, dictionary: str | None, words: int = 2000
+) -> Iterator[dict[str, object]]:
+    """From ``auto``, from random starts, and from the supervised map, which must be known for right."""
+    sides = [read_vectors(data / f"{side}.npz", max_words=words) for side in (left, right)]
+    x, y = (Preprocessing().fit_apply(side.vectors)[1] for side in sides)
+    index = [side.index() for side in sides]
+    if dictionary is None:
+        known = [(word, word) for word in index[0]]
+    else:
+        lines = (data / "muse" / f"{dictionary}.0-5000.txt").read_text(encoding="utf-8").splitlines()
+        known = [(line.split()[0], line.split()[1]) for line in lines]
+    pairs = np.asarray([(index[0][i], index[1][j]) for i, j in known if i in index[0] and j in index[1]])
+    u, _, vt = np.linalg.svd(x[pairs[:, 0]].T @ y[pairs[:, 1]], full_matrices=False)
+    truth: dict[int, set[int]] = {}
+    for i, j in pairs.tolist():
+        truth.setdefault(i, set()).add(j)
+
+    def right_share(w: np.ndarray) -> float:
+        found = np.argmax(x[list(truth)] @ w @ y.T, axis=1).tolist()
+        return float(np.mean([j in truth[i] for i, j in zip(truth, found, strict=True)]))
+
+    bar = 0.8 * right_share(u @ vt)
+    for seed in range(3):
+        order = np.random.default_rng(seed).permutation(len(x))
+        ways = {"auto": {"effort": "quick"}, "random": {"start": "random"}, "supervised": {"start": u @ vt}}
+        for how, options in ways.items():
+            if how == "supervised" and seed:
+                continue
+            result = invarot.align(x[order], y, rng=seed, **options)
+            yield record(split, f"{left}-{right} {how}", right_share(result.map) >= bar, result)
+
+
+def write(path: Path, rows: Iterable[dict[str, object]]) -> None:
+    """Row by row, as they come."""
+    with path.open("w", newline="") as file:
+        writer = None
+        for row in rows:
+            if writer is None:
+                writer = csv.DictWriter(file, list(row))
+                writer.writeheader()
+            writer.writerow(row)
+            file.flush()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--part", choices=("synthetic", "words", "fit"), default="fit")
     parser.add_argument("--data", type=Path)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", type=Path, default=Path("results"))
-    parser.add_argument("--refit", action="store_true", help="fit again to the rows of an earlier run")
     args = parser.parse_args()
-    if args.refit:
-        with (args.out / "verdict.csv").open() as file:
-            report([{**row, "symmetric": int(row["symmetric"])} for row in csv.DictReader(file)], args)
-        return
     warnings.simplefilter("ignore")
-    tasks = [
-        (split, kind, d, n, noise, seed, how)
-        for split, shapes in SPLITS.items()
-        for kind in KINDS
-        for d, n in shapes
-        for noise in (0.0, 0.1, 0.2)
-        for seed in range(args.seeds)
-        for how in ("auto", "random", "unrelated")
-    ]
-    with ProcessPoolExecutor(args.jobs) as pool:
-        rows = list(pool.map(synthetic_solve, tasks, chunksize=4))
-    if args.data:
-        rows += [row for split in WORDS for row in word_solves(args.data, split)]
-    with (args.out / "verdict.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    report(rows, args)
+    if args.part == "synthetic":
+        tasks = [
+            (split, kind, d, n, noise, seed, how)
+            for split, shapes in SPLITS.items()
+            for kind in KINDS
+            for d, n in shapes
+            for noise in (0.0, 0.1, 0.2)
+            for seed in range(args.seeds)
+            for how in ("auto", "random", "unrelated")
+        ]
+        with ProcessPoolExecutor(args.jobs) as pool:
+            write(args.out / "verdict.synthetic.csv", pool.map(synthetic_solve, tasks))
+    elif args.part == "words":
+        write(args.out / "verdict.words.csv", word_solves(args.data))
+    else:
+        rows: list[dict[str, object]] = []
+        for part in ("synthetic", "words"):
+            with (args.out / f"verdict.{part}.csv").open() as file:
+                rows += [{**row, "symmetric": int(row["symmetric"])} for row in csv.DictReader(file)]
+        report(rows, args.out)
 
 
 def weighed(row: dict[str, object]) -> list[float]:
@@ -145,7 +172,10 @@ def family(row: dict[str, object]) -> str:
     return name if name in KINDS else "words"
 
 
-def report(rows: list[dict[str, object]], args: argparse.Namespace) -> None:
+def report(rows: list[dict[str, object]], out: Path) -> None:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics import roc_auc_score
+
     clear = [row for row in rows if not row["symmetric"]]
     part = {split: [row for row in clear if row["part"] == split] for split in SPLITS}
     table = {s: np.asarray([weighed(row) for row in part[s]]) for s in SPLITS}
@@ -159,17 +189,18 @@ def report(rows: list[dict[str, object]], args: argparse.Namespace) -> None:
     weights = dict(zip(WEIGHTS, rule.coef_[0].round(2).tolist(), strict=True))
     chance = rule.predict_proba(table["test"])[:, 1]
     right = good["test"] == 1
-    data = " --data DATA" if args.data else ""
     lines = [
         "# The verdict: calibration and test", "",
-        f"    OMP_NUM_THREADS=1 python benchmarks/calibrate_verdict.py{data}", "",
+        "    OMP_NUM_THREADS=1 python benchmarks/calibrate_verdict.py --part synthetic --seeds 3 --jobs 14",
+        "    OMP_NUM_THREADS=1 python benchmarks/calibrate_verdict.py --part words --data DATA",
+        "    python benchmarks/calibrate_verdict.py --part fit", "",
         f"bias {rule.intercept_[0]:.2f}, weights {weights}; each family of problems counts alike", "",
         f"The surest bad solve of the calibration problems has probability {before:.3f}.", "",
         "| | solves | good | bad | called symmetric, left out |", "|---|---|---|---|---|",
     ]  # fmt: skip
     for split in SPLITS:
-        out = sum(row["part"] == split for row in rows) - len(part[split])
-        lines.append(f"| {split} | {len(part[split])} | {good[split].sum()} | {(1 - good[split]).sum()} | {out} |")
+        left_out = sum(row["part"] == split for row in rows) - len(part[split])
+        lines.append(f"| {split} | {len(part[split])} | {good[split].sum()} | {(1 - good[split]).sum()} | {left_out} |")
     lines += ["", f"Test AUC: {roc_auc_score(right, chance):.4f}", "",
               "| aligned above | bad solves called aligned | good solves called aligned |", "|---|---|---|"]  # fmt: skip
     for level in (0.5, 0.8, 0.88, 0.9, 0.95):
@@ -180,7 +211,7 @@ def report(rows: list[dict[str, object]], args: argparse.Namespace) -> None:
              if not ok and p >= 0.5]  # fmt: skip
     lines += ["", f"Bad solves with a probability above one half: {wrong or 'none'}"]
     text = "\n".join(lines) + "\n"
-    (args.out / "verdict.md").write_text(text)
+    (out / "verdict.md").write_text(text)
     print(text)
 
 
