@@ -69,7 +69,7 @@ def test_many_small_starts_are_fused_and_seeds_respected() -> None:
     assert found.objective == pytest.approx(invarot.align(x, y, **options).objective, rel=1e-4)
 
 
-@pytest.mark.parametrize("shape", [(3, 20, 30, 3), (20, 200, 200, 3), (17, 512, 100, 16), (1, 1, 5, 2)])
+@pytest.mark.parametrize("shape", [(3, 20, 30, 3), (20, 200, 200, 3), (17, 512, 100, 16), (1, 3, 5, 2)])
 def test_fused_sweeps_are_sweeps(shape: tuple[int, int, int, int]) -> None:
     from invarot.transport.cost import BlockedCost
     from invarot.transport.gpu.small import SmallCost
@@ -99,3 +99,28 @@ def test_learning_to_translate() -> None:
     host = learn(english, spanish, device="cpu")
     assert found.verdict.word == "aligned"
     assert abs(found.evaluate(gold)["precision@1"] - host.evaluate(gold)["precision@1"]) < 0.02
+
+
+@pytest.mark.parametrize(("n", "m", "d"), [(700, 1000, 5), (3000, 2000, 100), (513, 4097, 300)])
+@pytest.mark.parametrize("scale", [10.0, 300.0])
+def test_a_kept_kernel_sweeps_alike(n: int, m: int, d: int, scale: float) -> None:
+    from invarot.transport.cost import BlockedCost
+    from invarot.transport.gpu.kept import KeptCost
+
+    rng = np.random.default_rng(2)
+    z, y = (rng.standard_normal((k, d)) for k in (n, m))
+    z, y = (cuda(p / np.linalg.norm(p, axis=1, keepdims=True)) for p in (z, y))
+    a, b = (cuda(rng.dirichlet(np.full(k, 5.0))) for k in (n, m))
+    kept = KeptCost(z.float()[None], y.float(), scale, a.float(), b.float())
+    reference = BlockedCost(z[None], y, scale, a, b)
+    v, want = torch.zeros((1, m), device="cuda"), torch.zeros((1, m), device="cuda", dtype=torch.float64)
+    for _ in range(8):
+        u, v = kept.sweep(v)
+        rows, want = reference.sweep(want)
+    assert kept.kernel is not None
+    assert float((v.double() - want).abs().max()) < 0.01
+    assert float((u.double() - rows).abs().max()) < 0.01
+    moved, mass = kept.images(u, v)
+    right, sums = reference.images(rows, want)
+    assert float((moved.double() - right).abs().sum() / right.abs().sum()) < 0.01
+    assert float((mass.double() - sums).abs().sum()) < 0.01

@@ -11,7 +11,9 @@ from ..errors import InputError, MemoryBound
 from .cost import LEAST_ROWS, NUMPY_BLOCK, BlockedCost, Cost
 
 SHARE_OF_FREE = 0.5
-CUDA_DENSE = 1 << 29  # on CUDA a kernel kept in float32 wins up to about so many entries (docs/gpu.md)
+CUDA_DENSE = (
+    1 << 26
+)  # on CUDA plain torch and a kernel in float32 win up to about so many entries (results/gpu_solve.md)
 FUSED_STARTS, FUSED_POINTS, FUSED_DIMENSIONS = 16, 512, 16  # batches of plans so small get a block of threads each
 
 
@@ -70,7 +72,7 @@ def make_cost(z: Array, y: Array, scale: float, a: Array, b: Array, *, memory: i
         from .gpu.small import SmallCost
 
         return SmallCost(z, y, scale, a, b)
-    if fits and not (on_cuda(z) and batch * n * m > CUDA_DENSE):
+    if fits and not (kernels and batch * n * m > CUDA_DENSE):
         return BlockedCost(z, y, scale, a, b, keep=True)
     need = memory_needed(batch, n, m, d, z.dtype.itemsize, dense=False)
     if need > bound:
@@ -79,6 +81,10 @@ def make_cost(z: Array, y: Array, scale: float, a: Array, b: Array, *, memory: i
             f"the bound is {bound / 2**20:.0f} MiB; raise memory=, solve fewer starts at a time, or pass float32 points"
         )
     if kernels:
+        if batch == 1 and has_triton() and need + 2 * n * m <= bound:
+            from .gpu.kept import KeptCost
+
+            return KeptCost(z, y, scale, a, b)
         from .gpu.cost import KernelCost
 
         return KernelCost(z, y, scale, a, b)

@@ -198,9 +198,9 @@ def plan_times(
 @triton.jit
 def plan_block(
     z, y, u, v, lift, high, rest, z_undo, y_undo, scale, n, m, width, pitch, GROUP: tl.constexpr,
-    KC: tl.constexpr, BK: tl.constexpr, TERMS: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr,
+    KC: tl.constexpr, BK: tl.constexpr, TERMS: tl.constexpr, REST: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr,
 ):  # fmt: skip
-    """One block of rows of the lifted plan, written out for a library product (``rest``: what rounding left of it)."""
+    """One block of rows of the lifted plan, written out for a library product (with REST, what rounding left of it too)."""
     down = tl.cdiv(n, BM)
     across = tl.cdiv(m, BN)
     # neighbours in time share rows and columns, so that they find them in the cache
@@ -218,5 +218,5 @@ def plan_block(
     at = rows[:, None].to(tl.int64) * pitch + columns[None, :]
     here = (rows[:, None] < n) & (columns[None, :] < m)
     tl.store(high + at, p.to(high.dtype.element_ty), mask=here)
-    if TERMS == 3:
+    if REST:
         tl.store(rest + at, (p - p.to(high.dtype.element_ty).to(tl.float32)).to(high.dtype.element_ty), mask=here)

@@ -64,7 +64,7 @@ def _padded(v: Array, length: int) -> Array:
     return out
 
 
-def _chunk(z: Operand) -> tuple[int, int]:
+def chunk(z: Operand) -> tuple[int, int]:
     """Columns of one step of the products, and their number."""
     most = 32 if z.precision == "tf32" else 64
     size = min(z.width, most)
@@ -73,7 +73,7 @@ def _chunk(z: Operand) -> tuple[int, int]:
 
 def _tiles(z: Operand, n: int, s: int) -> dict[str, int]:
     """Tiles of the portable kernels: large ones for long walks, small ones to fill the device with small problems."""
-    bk, kc = _chunk(z)
+    bk, kc = chunk(z)
     common = {"BK": bk, "KC": kc, "TERMS": z.terms, "num_stages": 3}
     if n * s <= 1 << 13 or n <= 256:
         return common | {"BM": 64, "BN": 64, "num_warps": 4}
@@ -211,7 +211,7 @@ def _written(
     ones = torch.zeros((m, 16), dtype=t.data.dtype, device=v.device)
     ones[:, 0] = 1.0
     columns = torch.cat([t.data[0], ones], dim=1)
-    bk, kc = _chunk(z)
+    bk, kc = chunk(z)
     pitch = -(-m // 64) * 64
     step = min(n, max(128, _BLOCK // z.terms // pitch // 128 * 128))
     high = torch.empty((step, pitch), dtype=t.data.dtype, device=v.device)
@@ -221,8 +221,8 @@ def _written(
         rows = slice(first, first + count)
         kernels.plan_block[(triton.cdiv(count, 128) * triton.cdiv(m, 256),)](
             z.data[0, first:], y.data, u[0, first:], v, lift[0, first:], high, rest, z.undo, y.undo, scale,
-            count, m, z.data.shape[2], pitch, GROUP=8, KC=kc, BK=bk, TERMS=z.terms, BM=128, BN=256,
-            num_warps=8, num_stages=3,
+            count, m, z.data.shape[2], pitch, GROUP=8, KC=kc, BK=bk, TERMS=z.terms, REST=z.terms == 3,
+            BM=128, BN=256, num_warps=8, num_stages=3,
         )  # fmt: skip
         product = _mm(high[:count, :m], columns)
         totals[0, 0, rows] = product[:, -16]
