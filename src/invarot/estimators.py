@@ -89,6 +89,7 @@ class InvariantAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         plan_tol: float = 1e-3,
         plan_max_iter: int = 50,
         memory: str | int | None = None,
+        n_jobs: int = 1,
         random_state: Any = 0,
         on_step: Any = None,
     ) -> None:
@@ -117,6 +118,7 @@ class InvariantAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.plan_tol = plan_tol
         self.plan_max_iter = plan_max_iter
         self.memory = memory
+        self.n_jobs = n_jobs
         self.random_state = random_state
         self.on_step = on_step
 

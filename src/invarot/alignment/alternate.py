@@ -84,9 +84,11 @@ def alternate(
         values = _signed(records[-1]["objective"], settings)
         if on_step is not None:
             on_step(_step(records[-1], int(np.argmax(values)), stage))
-        if floor_steps >= 2:
-            change = np.abs(records[-1]["objective"] - records[-2]["objective"])
-            still = (change <= settings.tol * problem.score_scale) | (record["map_change"] <= settings.tol)
+        if floor_steps:
+            still = record["map_change"] <= settings.tol
+            if floor_steps >= 2:
+                change = np.abs(records[-1]["objective"] - records[-2]["objective"])
+                still = still | (change <= settings.tol * problem.score_scale)
             settled = still & (record["marginal_error"] <= settings.plan_tol)
             if settled.all() or (floor_steps > PATIENCE and settled[np.argmax(values)]):
                 break

@@ -42,6 +42,7 @@ class Settings:
     plan_tol: float = 1e-3
     plan_max_iter: int = 50
     memory: int | None = None
+    n_jobs: int = 1
     sharpest: float | None = None  # a last, smaller epsilon for the winner; None leaves it at the schedule's floor
 
     @property

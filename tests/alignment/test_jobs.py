@@ -1,0 +1,64 @@
+"""Starts shared out to processes: the same answer, the same steps reported, the memory bound still one bound."""
+
+import builtins
+
+import numpy as np
+import pytest
+
+import invarot
+from invarot.alignment.problem import pose
+from invarot.alignment.race import SHARED, _batches
+from invarot.alignment.settings import Settings
+
+
+@pytest.fixture
+def clouds():
+    rng = np.random.default_rng(0)
+    x = rng.gamma(2.0, size=(40, 3))
+    return x, x[::-1] @ np.linalg.qr(rng.standard_normal((3, 3)))[0] + 0.1 * rng.standard_normal((40, 3))
+
+
+def test_the_answer_does_not_depend_on_n_jobs(clouds):
+    results, seen = [], []
+    for n_jobs in (1, 2):
+        seen.append([])
+        results.append(
+            invarot.align(*clouds, start="random", n_starts=2 * SHARED, n_jobs=n_jobs, rng=3, on_step=seen[-1].append)
+        )
+    one, two = results
+    np.testing.assert_allclose(two.map, one.map, atol=1e-12)
+    assert [start.objective for start in two.starts] == pytest.approx([start.objective for start in one.starts])
+    assert len({round(start.objective, 3) for start in one.starts}) > 1
+    assert len(seen[0]) == len(seen[1]) > 0
+    assert [step.objective for step in seen[1]] == pytest.approx([step.objective for step in seen[0]])
+
+
+def test_batches_do_not_depend_on_n_jobs_and_jobs_fit_memory(clouds):
+    x, y = clouds
+    a = np.full(40, 1 / 40)
+    problem = pose(x, y, a, a, Settings())
+    each = 2 * (40 * 40 * 8 + 1)
+    for n_jobs in (1, 2, 50):
+        parts, jobs = _batches(problem, 20, Settings(n_jobs=n_jobs, memory=1 << 30), most=8)
+        assert [part.stop - part.start for part in parts] == [7, 7, 6]
+        assert jobs == n_jobs
+    assert _batches(problem, 20, Settings(n_jobs=50, memory=2 * 7 * each + 1), most=8)[1] == 2
+    assert _batches(problem, 20, Settings(n_jobs=4, memory=each), most=8) == ([slice(i, i + 1) for i in range(20)], 1)
+
+
+def test_n_jobs_is_checked(clouds, monkeypatch):
+    for value in (0, -2, 1.5, "two"):
+        with pytest.raises(invarot.InputError, match="n_jobs"):
+            invarot.align(*clouds, n_jobs=value)
+    monkeypatch.setattr(builtins, "__import__", _without("joblib", builtins.__import__))
+    with pytest.raises(invarot.MissingExtra, match=r"invarot\[jobs\]"):
+        invarot.align(*clouds, start="random", n_starts=2 * SHARED, n_jobs=2)
+
+
+def _without(name, real):
+    def fake(module, *args, **kwargs):
+        if module == name:
+            raise ImportError(name)
+        return real(module, *args, **kwargs)
+
+    return fake
