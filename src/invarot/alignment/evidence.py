@@ -67,13 +67,13 @@ def gather(
     problem: Problem,
     settings: Settings,
     w: Array,
-    plan: EntropicPlan | SparsePlan,
+    plan: EntropicPlan | SparsePlan | None,
     *,
     agreement: float,
     rivals: int,
     rng: np.random.Generator,
 ) -> Evidence:
-    """The evidence for a map w (dx, dy) with its plan."""
+    """The evidence for a map w (dx, dy) with its plan, or for the map alone."""
     some = as_like(rng.permutation(problem.x.shape[0])[:QUERIES], problem.x, dtype=namespace(problem.x).int64)
     found = held_out(problem.x, problem.y, w, some, settings)
     draws = min(max(NULL_POINTS // problem.x.shape[0], 1), 4)
@@ -83,10 +83,10 @@ def gather(
         gain=1 - found.gap / gap if gap > 0 else 0.0,
         split=found.split,
         mutual=found.mutual,
-        cycle=cycle_share(plan),
+        cycle=cycle_share(plan) if plan is not None else 0.0,
         agreement=agreement,
         rivals=rivals,
-        marginal_error=float(plan.error),
+        marginal_error=float(plan.error) if plan is not None else 0.0,
         surplus=found.split - float(np.mean([one.split for one in nulls])),
         twins=1 - found.gap / found.spacing if found.spacing > 0 else 0.0,
     )

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, as_like, namespace, to_numpy
+from ..arrays import Array, as_like, namespace, on_cuda, to_numpy
 from ..starts.portfolio import Wave
 from ..transport.choice import SHARE_OF_FREE, free_memory
 from ..transport.plan import EntropicPlan, SparsePlan
 from ..transport.schedule import Schedule
 from .alternate import Observer, Run, alternate
 from .history import History
-from .multiscale import COARSE, solve_in_stages, subproblem
+from .jobs import run_batches
+from .multiscale import COARSE, MANY, solve_in_stages, subproblem
 from .problem import Problem
 from .regroup import applies, regroup
 from .result import StartRecord, Status
@@ -25,6 +28,8 @@ from .verdict import Verdict, judge, nearest
 RACE_ENTRIES = 2e7  # entries of all the plans of a race together: what decides how many points it is run on
 RACE_FIRST = 2000  # and fewer where they are known to be the same ones: the first of ordered rows
 RACE_FLOOR = 0.03  # and only down to this epsilon
+SHARED = 8  # starts of a batch on the CPU: what n_jobs shares out, always the same
+HOPELESS = 1e-3  # probability of a map below which it is not solved on many points
 FINALISTS = 3  # of a race that may go on to the full problem
 SAME_MAP = 0.1  # two maps are one if they differ by less than this part of their norm
 PROBES = 300  # points on which two maps that differ by more are compared
@@ -73,8 +78,9 @@ def solve_all(
 ) -> Outcome:
     """Every start solved in full, in batches that fit memory."""
     finishes: list[Finish] = []
-    for part in _batches(problem, len(wave.names), settings):
-        run = solve_in_stages(problem, wave.maps[part], settings, ordered=ordered, rng=rng, on_step=on_step)
+    parts, jobs = _batches(problem, len(wave.names), settings, most=SHARED)
+    solves = [partial(solve_in_stages, problem, wave.maps[part], settings, ordered=ordered) for part in parts]
+    for part, run in zip(parts, run_batches(solves, rng=rng, n_jobs=jobs, on_step=on_step), strict=True):
         finishes += [_finish(run, k, name, settings) for k, name in enumerate(wave.names[part])]
     return _regrouped(problem, settings, finishes, _conclude(problem, settings, finishes, [], on_step), [], on_step)
 
@@ -93,21 +99,25 @@ def race(
 
     The best of a wave is solved in full; the next best too while the verdict is below one half, and wherever the race could
     not tell two different maps apart: that is how a symmetry shows. Two waves that end at one map, more likely right than
-    not, are enough as well: more of them would only say the same.
+    not, are enough as well: more of them would only say the same. Of many points, a map that the evidence calls hopeless
+    where the race left it is not solved in full, unless all are.
     """
     leaders: list[Array] = []
     finishes: list[Finish] = []
     dropped: list[StartRecord] = []
     outcome: Outcome | None = None
-    for _, wave in zip(range(effort), coming, strict=False):
+    for number, wave in zip(range(effort), coming, strict=False):
         maps, values = run_race(problem, wave, settings, rng, ordered, on_step)
         kept: list[int] = []
-        for k in _distinct(problem, maps, values):
+        contenders = _distinct(problem, maps, values)
+        if number < effort - 1 or outcome is not None:
+            contenders = [k for k in contenders if not _hopeless(problem, settings, maps[k])]
+        for k in contenders:
             close = bool(kept) and values[kept[0]] - values[k] <= _slack(problem, values[kept[0]])
             if outcome is not None and outcome.verdict.probability >= 0.5 and kept and not close:
                 break
             kept.append(k)
-            after = _after_race(settings)
+            after = after_race(settings)
             run = solve_in_stages(problem, maps[k][None], after, ordered=ordered, rng=rng, on_step=on_step)
             finishes.append(_finish(run, 0, wave.names[k], settings))
             outcome = _conclude(problem, settings, finishes, dropped, on_step)
@@ -115,9 +125,10 @@ def race(
         dropped += [
             StartRecord(name, float(sign * values[k]), False) for k, name in enumerate(wave.names) if k not in kept
         ]
-        assert outcome is not None
+        if outcome is None:
+            continue
         outcome = replace(outcome, starts=_records(finishes, dropped))
-        leaders.append(finishes[-len(kept)].map)
+        leaders += [one.map for one in finishes[len(finishes) - len(kept) :][:1]]
         agreeing = sum(_alike(problem, outcome.winner.map, leader) for leader in leaders)
         likely = agreeing >= 2 and outcome.verdict.probability >= 0.5
         if likely or outcome.verdict.word == "aligned" or outcome.verdict.symmetric:
@@ -136,7 +147,8 @@ def run_race(
     coarse = subproblem(problem, min(points, RACE_FIRST) if ordered else points, rng, ordered)
     quick = _quick(settings)
     maps, values = [], []
-    for part in _batches(coarse, len(wave.names), quick):
+    parts, _ = _batches(coarse, len(wave.names), quick)
+    for part in parts:
         run = alternate(coarse, wave.maps[part], quick, stage="race", on_step=on_step)
         maps.append(run.maps)
         values.append(run.values)
@@ -159,19 +171,25 @@ def _quick(settings: Settings) -> Settings:
     )
 
 
-def _after_race(settings: Settings) -> Settings:
+def after_race(settings: Settings) -> Settings:
     """A race has already come down to its floor: the default schedule goes on from about there."""
     if settings.sharpest is None:
         return settings
     return replace(settings, schedule=replace(settings.schedule, epsilon=max(COARSE, settings.schedule.floor)))
 
 
-def _batches(problem: Problem, count: int, settings: Settings) -> list[slice]:
-    """Slices of the starts whose kernels fit memory together."""
+def _batches(problem: Problem, count: int, settings: Settings, most: int | None = None) -> tuple[list[slice], int]:
+    """Slices of the starts whose kernels fit memory together, whatever n_jobs; and how many slices fit at a time."""
     bound = settings.memory if settings.memory is not None else int(SHARE_OF_FREE * free_memory(problem.x))
-    each = problem.x.shape[0] * problem.y.shape[0] * problem.x.dtype.itemsize + 1
-    size = max(1, min(count, bound // (2 * each)))
-    return [slice(i, min(i + size, count)) for i in range(0, count, size)]
+    each = 2 * (problem.x.shape[0] * problem.y.shape[0] * problem.x.dtype.itemsize + 1)
+    size = max(1, min(count, bound // each))
+    if on_cuda(problem.x):
+        jobs = 1
+    else:
+        size = min(size, most or size)
+        size = math.ceil(count / math.ceil(count / size))  # of about one size, so that nobody waits
+        jobs = max(1, min(settings.n_jobs, bound // (size * each)))
+    return [slice(i, min(i + size, count)) for i in range(0, count, size)], jobs
 
 
 def _finish(run: Run, index: int, name: str, settings: Settings) -> Finish:
@@ -214,6 +232,14 @@ def _distinct(problem: Problem, maps: Array, values: Any) -> list[int]:
         if len(chosen) == FINALISTS:
             break
     return chosen
+
+
+def _hopeless(problem: Problem, settings: Settings, w: Array) -> bool:
+    """Whether the evidence speaks clearly against a map before it is solved on many points, which is where that costs."""
+    if max(problem.x.shape[0], problem.y.shape[0]) <= MANY:
+        return False
+    verdict = judge(problem, settings, w, None, agreement=1.0, rivals=0, rng=np.random.default_rng(0))
+    return verdict.probability < HOPELESS
 
 
 def _slack(problem: Problem, value: float) -> float:

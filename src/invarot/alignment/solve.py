@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, as_like, is_array, namespace, to_numpy, transpose
+from ..arrays import Array, as_like, namespace, transpose
 from ..checks import (
     check_choice,
     check_count,
@@ -28,14 +28,14 @@ from ..starts import STARTS
 from ..starts.portfolio import Wave, waves
 from ..starts.seeds import check_pairs
 from ..threads import own_threads
-from ..transport.choice import parse_memory
 from ..transport.plan import EntropicPlan, SparsePlan, extend
 from ..transport.schedule import Schedule
 from .alternate import Observer
+from .options import check_settings, kept_pairs, kept_rows
 from .problem import Problem, pose
-from .race import EFFORT, Outcome, race, solve_all
+from .race import EFFORT, Outcome, after_race, race, solve_all
 from .result import Alignment, StartRecord
-from .settings import DEFAULT_SCHEDULE, Settings
+from .settings import Settings
 
 SHARPEST = 1e-4  # of the cost scale: no default epsilon is smaller
 COARSEST_FLOOR = 3e-3  # where the search for a map ends; below it only the winner's plan is sharpened
@@ -71,6 +71,7 @@ def align(
     plan_tol: float = 1e-3,
     plan_max_iter: int = 50,
     memory: str | int | None = None,
+    n_jobs: int = 1,
     rng: int | np.random.Generator = 0,
     on_step: Observer | None = None,
     **unknown: Any,
@@ -100,8 +101,8 @@ def align(
     schedule : Schedule, float or None
         How epsilon falls; a number is a fixed relative epsilon; None adapts to the data.
     start : str or array
-        "auto" (a raced portfolio), "random", "identity", "seeds", "axes", "signature", "relaxation", "clusters", or a
-        map (dx, dy) or a batch of maps (s, dx, dy).
+        "auto" (a raced portfolio), "random", "identity", "seeds", "axes", "signature", "fused", "relaxation", "clusters",
+        or a map (dx, dy) or a batch of maps (s, dx, dy).
     n_starts : int, optional
         How many random starts; all are solved together and the best objective is kept.
     seeds : (k, 2) integers, optional
@@ -122,6 +123,8 @@ def align(
         l_1 error allowed of the plan's marginals; Sinkhorn sweeps a step, at most.
     memory : str or int, optional
         Bound such as "2GiB"; decides dense or streamed. By default half of what is free.
+    n_jobs : int
+        Processes that share many starts (extra: jobs); −1: one a core. The answer does not depend on it.
     rng : int or numpy.random.Generator
         Same rng, same answer.
     on_step : callable, optional
@@ -151,7 +154,7 @@ def align(
     settings = check_settings(
         x.shape[1], y.shape[1], p=p, radius=radius, proper=proper, objective=objective, plan=plan, translate=translate,
         scale=scale, whiten=whiten, schedule=schedule, tol=tol, max_iter=max_iter, plan_tol=plan_tol,
-        plan_max_iter=plan_max_iter, memory=memory,
+        plan_max_iter=plan_max_iter, memory=memory, n_jobs=n_jobs,
     )  # fmt: skip
     if require is not None:
         check_choice(require, "require", ("aligned",))
@@ -161,9 +164,9 @@ def align(
         settings = adapt(settings, problem)
     if seeds is not None:
         problem = with_seeds(problem, x, y, seeds, check_number(seed_weight, "seed_weight", low=0))
-        seeds = _kept_pairs(seeds, a, b)
+        seeds = kept_pairs(seeds, a, b)
     if side is not None:
-        side = _kept_rows(side, a, b)
+        side = kept_rows(side, a, b)
     with own_threads():
         outcome = _search(problem, settings, start, n_starts, seeds, side, side_weight,
                           check_flag(ordered, "ordered"), effort, generator, on_step)  # fmt: skip
@@ -177,51 +180,6 @@ def align(
 def _options() -> list[str]:
     code = align.__code__
     return [name for name in code.co_varnames[2 : code.co_argcount + code.co_kwonlyargcount] if name != "unknown"]
-
-
-def check_settings(
-    dx: int, dy: int, *, schedule: Schedule | float | None, memory: str | int | None, **values: Any
-) -> Settings:
-    """Settings from the options of :func:`align`, each checked, and together."""
-    p = check_number(values["p"], "p", low=1)
-    if values["radius"] is not None:
-        values["radius"] = check_number(values["radius"], "radius", low=0, high=1e300, open_low=True)
-    for name in ("proper", "translate", "scale", "whiten"):
-        check_flag(values[name], name)
-    check_choice(values["objective"], "objective", ("simplified", "transport"))
-    check_choice(values["plan"], "plan", ("sinkhorn", "exact"))
-    for name in ("tol", "plan_tol"):
-        values[name] = check_number(values[name], name, low=0, high=1)
-    for name in ("max_iter", "plan_max_iter"):
-        check_count(values[name], name)
-    if values["proper"] and (not math.isinf(p) or dx != dy):
-        raise InputError(
-            f"proper: expected p=inf and as many columns in x as in y, got p={p:g}, {dx} and {dy} columns; "
-            "leave proper=False"
-        )
-    if values["scale"] and (not math.isinf(p) or values["objective"] == "transport"):
-        raise InputError(
-            "scale: expected p=inf and objective='simplified', where a scale on top is a closed form; "
-            f"got p={p:g} and objective={values['objective']!r}; set radius instead"
-        )
-    if values["scale"] and values["radius"] is not None:
-        raise InputError(
-            f"radius: expected None with scale=True, which finds the size of the map itself; got "
-            f"{values['radius']:g}; leave one of them out"
-        )
-    if values["plan"] == "exact" and schedule is not None:
-        raise InputError("schedule: expected None with plan='exact', which has no epsilon; leave it out")
-    return Settings(**{**values, "p": p}, schedule=_check_schedule(schedule), memory=parse_memory(memory))
-
-
-def _check_schedule(schedule: Schedule | float | None) -> Schedule:
-    if schedule is None:
-        return DEFAULT_SCHEDULE
-    if isinstance(schedule, Schedule):
-        return schedule
-    if isinstance(schedule, (int, float, np.integer, np.floating)) and not isinstance(schedule, bool):
-        return Schedule.fixed(check_number(schedule, "schedule", low=0, high=1e300, open_low=True))
-    raise InputError(f"schedule: expected a Schedule, a positive number (a fixed epsilon) or None, got {schedule!r}")
 
 
 def adapt(settings: Settings, problem: Problem) -> Settings:
@@ -252,28 +210,6 @@ def with_seeds(problem: Problem, x: Array, y: Array, seeds: Any, weight: float) 
     left = problem.frame_x.enter(x[as_like(rows, x, dtype=integer)])
     right = problem.frame_y.enter(y[as_like(columns, y, dtype=integer)])
     return replace(problem, seeds=weight * transpose(left) @ right / len(rows))
-
-
-def _kept_pairs(seeds: Any, a: Array, b: Array) -> Any:
-    """Known pairs of points that have weight, by their row numbers among those; None if there are none."""
-    used_x, used_y = to_numpy(a) > 0, to_numpy(b) > 0
-    pairs = np.asarray(to_numpy(seeds) if is_array(seeds) else seeds)
-    pairs = pairs[used_x[pairs[:, 0]] & used_y[pairs[:, 1]]]
-    found = np.stack([np.cumsum(used_x)[pairs[:, 0]] - 1, np.cumsum(used_y)[pairs[:, 1]] - 1], axis=1)
-    return found if len(found) else None
-
-
-def _kept_rows(side: Any, a: Array, b: Array) -> tuple[Any, Any]:
-    """Side information of the points that have weight."""
-    if not isinstance(side, (tuple, list)) or len(side) != 2:
-        raise InputError(f"side: expected a pair (fx, fy), one row a point of x and of y, got {type(side).__name__}")
-    kept = []
-    for name, values, weights in zip(("fx", "fy"), side, (a, b), strict=True):
-        rows = np.asarray(to_numpy(values) if is_array(values) else values)
-        if rows.ndim < 1 or rows.shape[0] != weights.shape[0]:
-            raise InputError(f"side: expected {weights.shape[0]} rows in {name}, one a point, got shape {rows.shape}")
-        kept.append(rows[to_numpy(weights) > 0])
-    return kept[0], kept[1]
 
 
 def _search(
@@ -323,6 +259,9 @@ def _search(
         options.update(pairs=seeds, ordered=ordered)
     elif start == "signature":
         options.update(ordered=ordered, side=side, side_weight=side_weight)
+    elif start == "fused":  # it comes down from a high epsilon itself: the solve goes on from a low one
+        options.update(ordered=ordered)
+        settings = after_race(settings)
     maps = STARTS[start](x, y, a, b, **options)
     maps = settings.invariance.fit(maps)
     return solve_all(problem, Wave(maps, [start] * maps.shape[0]), settings, ordered=ordered, rng=rng, on_step=on_step)

@@ -46,13 +46,13 @@ def judge(
     problem: Problem,
     settings: Settings,
     w: Array,
-    plan: EntropicPlan | SparsePlan,
+    plan: EntropicPlan | SparsePlan | None,
     *,
     agreement: float,
     rivals: int,
     rng: np.random.Generator,
 ) -> Verdict:
-    """The verdict on a map w (dx, dy) with its plan."""
+    """The verdict on a map w (dx, dy) with its plan, or on the map alone."""
     return decide(gather(problem, settings, w, plan, agreement=agreement, rivals=rivals, rng=rng))
 
 
