@@ -28,7 +28,7 @@ def test_bound_decides():
     rng = np.random.default_rng(0)
     z, y = rng.standard_normal((1, 3000, 2)), rng.standard_normal((3000, 2))
     a = np.full(3000, 1 / 3000)
-    dense, streamed = (memory_needed(1, 3000, 3000, 2, 8, dense=keep) for keep in (True, False))
+    dense, streamed = (memory_needed(z, y, dense=keep) for keep in (True, False))
     assert dense - streamed == 8 * 3000**2
     assert make_cost(z, y, 1.0, a, a, memory=dense).mode == "dense"
     assert make_cost(z, y, 1.0, a, a, memory=dense - 1).mode == "streamed"
@@ -39,7 +39,8 @@ def test_bound_decides():
 
 def test_a_small_problem_needs_little():
     """Whatever the number of cores: what is not there to be blocked is not counted."""
-    assert memory_needed(1, 100, 100, 3, 8, dense=True) < 10 * 8 * 100**2
+    z = np.zeros((1, 100, 3))
+    assert memory_needed(z, z[0], dense=True) < 10 * 8 * 100**2
 
 
 def test_align_keeps_within_its_bound():
@@ -64,7 +65,29 @@ def test_streamed_solve_equals_dense_solve():
     y = x @ np.linalg.qr(rng.standard_normal((3, 3)))[0] + 0.1 * rng.standard_normal((1200, 3))
     options = {"start": "random", "schedule": 0.3, "plan_tol": 1e-8, "plan_max_iter": 300}
     dense = invarot.align(x, y, **options)
-    bound = memory_needed(1, 1200, 1200, 3, 8, dense=True) - 1
+    bound = memory_needed(x[None], y, dense=True) - 1
     streamed = invarot.align(x, y, memory=bound, **options)
     assert (dense.history[0].mode, streamed.history[0].mode) == ("dense", "streamed")
     np.testing.assert_allclose(streamed.map, dense.map, atol=1e-10)
+
+
+def test_torch_blocks_are_counted(lib):
+    """Streaming on torch takes larger blocks: the bound below which it refuses is what it really holds."""
+    z, y = lib.array(np.zeros((1, 20000, 4), "float32")), lib.array(np.zeros((20000, 4), "float32"))
+    need = memory_needed(z, y, dense=False)
+    a = lib.array(np.full(20000, 1 / 20000, "float32"))
+    assert make_cost(z, y, 1.0, a, a, memory=need).mode == "streamed"
+    if lib.name == "torch":
+        assert need > 2 * 4 * (1 << 24)
+        with pytest.raises(MemoryBound):
+            make_cost(z, y, 1.0, a, a, memory=2 * 4 * (1 << 24))
+
+
+def test_exact_plans_honour_the_bound():
+    rng = np.random.default_rng(0)
+    x, y = rng.standard_normal((60, 2)), rng.standard_normal((60, 2))
+    kept = invarot.align(x, y, plan="exact", start="identity", memory=8 * 60 * 60, max_iter=200)
+    assert kept.history[0].mode == "exact"
+    for target, bound in ((y, 8 * 60 * 60 - 1), (y[:50], 8 * 60 * 50)):  # the network simplex needs more
+        with pytest.raises(MemoryBound, match='plan="sinkhorn"'):
+            invarot.align(x, target, plan="exact", start="identity", memory=bound)

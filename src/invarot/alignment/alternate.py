@@ -66,7 +66,7 @@ def alternate(
     unit = 1.0 if schedule.absolute else problem.cost_scale
     epsilon = schedule.epsilon
     exact = settings.plan == "exact"
-    coupler = warm or (ExactCoupler(problem) if exact else EntropicCoupler(problem, maps, settings))
+    coupler = warm or (ExactCoupler(problem, settings.memory) if exact else EntropicCoupler(problem, maps, settings))
     w, images = maps, None
     records: list[dict[str, Any]] = []
     floor_steps = 0

@@ -79,20 +79,20 @@ class EntropicCoupler:
 class ExactCoupler:
     """Exact plan steps, one start after the other; epsilon plays no part."""
 
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
+    def __init__(self, problem: Problem, memory: int | None = None) -> None:
+        self.problem, self.memory = problem, memory
         self.plans: list[SparsePlan] = []
 
     def couple(self, w: Array, epsilon: float, *, tol: float) -> PlanStep:
         xp = namespace(w)
         problem = self.problem
-        self.plans = [exact_plan(problem.x @ one, problem.y, problem.a, problem.b) for one in w]
+        self.plans = [exact_plan(problem.x @ one, problem.y, problem.a, problem.b, memory=self.memory) for one in w]
         images = xp.stack([plan.apply(problem.y) for plan in self.plans])
         nothing = xp.zeros_like(images[:, 0, 0])
         return PlanStep(images, nothing, nothing, 1, "exact")
 
     def only(self, start: int) -> ExactCoupler:
-        return ExactCoupler(self.problem)
+        return ExactCoupler(self.problem, self.memory)
 
     def plan(self, start: int) -> SparsePlan:
         return self.plans[start]

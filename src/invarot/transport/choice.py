@@ -6,14 +6,14 @@ import math
 import os
 import re
 
-from ..arrays import Array, free_device_memory, has_triton, on_cuda
+from ..arrays import Array, free_device_memory, has_triton, is_torch, on_cuda, to_numpy
 from ..errors import InputError, MemoryBound
-from .cost import LEAST_ROWS, NUMPY_BLOCK, BlockedCost, Cost
+from .acceleration import DEPTH
+from .cost import LEAST_ROWS, BlockedCost, Cost, block_entries
 
 SHARE_OF_FREE = 0.5
-CUDA_DENSE = (
-    1 << 26
-)  # on CUDA plain torch and a kernel in float32 win up to about so many entries (results/gpu_solve.md)
+SIMPLEX = 6  # what the network simplex holds beside each entry of the cost: the plan, and its arcs
+CUDA_DENSE = 1 << 26  # on CUDA plain torch and a float32 kernel win up to about so many entries (results/gpu_solve.md)
 FUSED_STARTS, FUSED_POINTS, FUSED_DIMENSIONS = 16, 512, 16  # batches of plans so small get a block of threads each
 
 
@@ -53,12 +53,31 @@ def free_memory(like: Array) -> int:
     return 1 << 30
 
 
-def memory_needed(batch: int, n: int, m: int, d: int, itemsize: int, *, dense: bool) -> int:
-    """Bytes a plan step holds at its height: points and images, a block per thread, the kernel where it is kept."""
+def memory_needed(z: Array, y: Array, *, dense: bool) -> int:
+    """Bytes a plan step for z (s, n, d) and y (m, d) holds at its height.
+
+    Points and images, the past of an accelerated Sinkhorn, a block for each thread of ours (torch has its own), the
+    kernel where it is kept.
+    """
+    batch, n, d = z.shape
+    m = y.shape[0]
     points = batch * (3 * n + m) * d + 2 * m * d + 8 * batch * (n + m)
-    block = min(max(NUMPY_BLOCK, LEAST_ROWS * batch * m), batch * n * m)
-    block *= 2 * min(os.cpu_count() or 1, math.ceil(batch * n * m / block))
-    return itemsize * (points + block + (batch * n * m if dense else 0))
+    past = 2 * batch * m * (2 * (DEPTH + 1) + 2 * DEPTH)  # in float64 where they are combined
+    block = min(max(block_entries(z), LEAST_ROWS * batch * m), batch * n * m)
+    threads = 1 if is_torch(z) else os.cpu_count() or 1
+    block *= 2 * min(threads, math.ceil(batch * n * m / block))
+    return int(z.dtype.itemsize * (points + past + block + (batch * n * m if dense else 0)))
+
+
+def check_exact_fits(n: int, m: int, *, assignment: bool, memory: int | None, like: Array) -> None:
+    """Exact plans hold the cost matrix in float64, and the network simplex its arcs as well."""
+    need = 8 * n * m * (1 if assignment else SIMPLEX)
+    bound = memory if memory is not None else int(SHARE_OF_FREE * free_memory(to_numpy(like[:1])))
+    if need > bound:
+        raise MemoryBound(
+            f"memory: an exact plan of {n} × {m} points needs {need / 2**20:.0f} MiB, the bound is {bound / 2**20:.0f} MiB; "
+            'raise memory=, or use plan="sinkhorn", which streams'
+        )
 
 
 def make_cost(z: Array, y: Array, scale: float, a: Array, b: Array, *, memory: int | None) -> Cost:
@@ -66,7 +85,7 @@ def make_cost(z: Array, y: Array, scale: float, a: Array, b: Array, *, memory: i
     batch, n, d = z.shape
     m = y.shape[0]
     bound = memory if memory is not None else int(SHARE_OF_FREE * free_memory(z))
-    fits = memory_needed(batch, n, m, d, z.dtype.itemsize, dense=True) <= bound
+    fits = memory_needed(z, y, dense=True) <= bound
     kernels = on_cuda(z) and z.dtype.itemsize == 4
     if kernels and batch >= FUSED_STARTS and max(n, m) <= FUSED_POINTS and d <= FUSED_DIMENSIONS and has_triton():
         from .gpu.small import SmallCost
@@ -74,7 +93,7 @@ def make_cost(z: Array, y: Array, scale: float, a: Array, b: Array, *, memory: i
         return SmallCost(z, y, scale, a, b)
     if fits and not (kernels and batch * n * m > CUDA_DENSE):
         return BlockedCost(z, y, scale, a, b, keep=True)
-    need = memory_needed(batch, n, m, d, z.dtype.itemsize, dense=False)
+    need = memory_needed(z, y, dense=False)
     if need > bound:
         raise MemoryBound(
             f"memory: a streamed plan of {n} × {m} points in {d} dimensions ({batch} starts) needs {need / 2**20:.0f} MiB, "

@@ -12,13 +12,14 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Protocol, TypeVar, runtime_checkable
 
-from ..arrays import Array, exp_in_place, is_torch, log, logsumexp, machine_epsilon, namespace, transpose
+from ..arrays import Array, exp_in_place, is_torch, log, logsumexp, machine_epsilon, namespace, on_cuda, transpose
 from ..threads import map_blocks
 
 T = TypeVar("T")
 
 NUMPY_BLOCK = 1 << 20  # scores in a block: a thread's block and its temporaries stay in cache
-TORCH_BLOCK = 1 << 27  # torch threads each operation itself: few, large blocks
+TORCH_BLOCK = 1 << 24  # torch threads each operation itself: fewer, larger blocks
+CUDA_BLOCK = 1 << 27
 LEAST_ROWS = 64  # fewer and the matrix product spends its time packing y
 
 
@@ -148,12 +149,19 @@ class BlockedCost:
     def _blocks(self) -> Iterator[slice]:
         n = self.shape[-2]
         per_row = math.prod(self.shape[:-2]) * self.shape[-1]
-        step = max(LEAST_ROWS, (TORCH_BLOCK if is_torch(self.z) else NUMPY_BLOCK) // per_row)
+        step = max(LEAST_ROWS, block_entries(self.z) // per_row)
         return (slice(i, min(i + step, n)) for i in range(0, n, step))
 
     def _over_rows(self, work: Callable[[slice], T]) -> Iterator[T]:
         """``work`` of each block, in order: torch brings its own threads, NumPy gets ours."""
         return map(work, self._blocks()) if is_torch(self.z) else map_blocks(work, self._blocks())
+
+
+def block_entries(z: Array) -> int:
+    """Scores in a block, in the library and on the device of ``z``."""
+    if on_cuda(z):
+        return CUDA_BLOCK
+    return TORCH_BLOCK if is_torch(z) else NUMPY_BLOCK
 
 
 def exhaust(steps: Iterator[object]) -> None:

@@ -7,6 +7,7 @@ from scipy.optimize import linear_sum_assignment
 
 from ..arrays import Array, as_like, namespace, to_numpy
 from ..errors import MissingExtra
+from .choice import check_exact_fits
 from .plan import SparsePlan
 
 
@@ -15,13 +16,18 @@ def are_uniform(a: Array, b: Array) -> bool:
     return all(np.ptp(to_numpy(weights)) <= 1e-6 * to_numpy(weights).mean() for weights in (a, b))
 
 
-def exact_plan(z: Array, y: Array, a: Array, b: Array) -> SparsePlan:
-    """argmin ⟨Γ, ‖zᵢ − yⱼ‖²⟩ over couplings of a and b, for z (n, d) and y (m, d)."""
+def exact_plan(z: Array, y: Array, a: Array, b: Array, *, memory: int | None = None) -> SparsePlan:
+    """argmin ⟨Γ, ‖zᵢ − yⱼ‖²⟩ over couplings of a and b, for z (n, d) and y (m, d); within ``memory`` bytes or not at all."""
+    n, m = z.shape[0], y.shape[0]
+    assignment = n == m and are_uniform(a, b)
+    check_exact_fits(n, m, assignment=assignment, memory=memory, like=z)
     host_z, host_y = to_numpy(z).astype(np.float64), to_numpy(y).astype(np.float64)
     host_a, host_b = to_numpy(a).astype(np.float64), to_numpy(b).astype(np.float64)
     host_a, host_b = host_a / host_a.sum(), host_b / host_b.sum()
-    cost = (host_z**2).sum(1)[:, None] + (host_y**2).sum(1) - 2 * host_z @ host_y.T
-    if len(host_a) == len(host_b) and are_uniform(host_a, host_b):
+    cost = (-2 * host_z) @ host_y.T  # and the norms in place: one matrix, not three
+    cost += (host_z**2).sum(1)[:, None]
+    cost += (host_y**2).sum(1)
+    if assignment:
         rows, columns = linear_sum_assignment(cost)
         mass = host_a[rows]
     else:
