@@ -44,6 +44,18 @@ def test_queries_are_rows_of_the_whole_answer(lib, clouds):
     np.testing.assert_array_equal(lib.numpy(some), lib.numpy(everything)[[5, 2, 119]])
 
 
+def test_a_shortlist_gives_the_same_answers_and_scores(lib, clouds):
+    x, y = (lib.array(z) for z in clouds)
+    asked = np.array([5, 2])
+    found, scores = neighbours(x, y, k=3, queries=asked)
+    short, same = neighbours(x, y, k=3, queries=asked, shortlist=40)
+    np.testing.assert_array_equal(lib.numpy(short), lib.numpy(found))
+    np.testing.assert_allclose(lib.numpy(same), lib.numpy(scores), rtol=1e-12)
+    few, _ = neighbours(x, y, k=10, queries=asked[:1], shortlist=10)  # only the nearest by cosine, in CSLS order
+    plain, _ = neighbours(x, y, k=10, queries=asked[:1], method="cosine")
+    assert set(lib.numpy(few)[0].tolist()) == set(lib.numpy(plain)[0].tolist())
+
+
 def test_csls_holds_a_hub_back():
     # the hub, row 0, is a little nearer to each source than its own partner, which is far from the other source
     x = np.array([[1.0, 0.5], [1.0, -0.5]])

@@ -20,6 +20,7 @@ def neighbours(
     temperature: float = 0.05,
     block: int | None = None,
     queries: Array | None = None,
+    shortlist: int | None = None,
 ) -> tuple[Array, Array]:
     """The ``k`` best rows of ``y`` for rows of ``x``, best first.
 
@@ -41,6 +42,9 @@ def neighbours(
         Rows at a time; None keeps a block of scores to some 32 MB.
     queries : array of int or None
         Rows of ``x`` to answer for; None is all.
+    shortlist : int or None
+        Only rows of ``y`` that are among the so many nearest of some query by cosine are looked at, and only their hub
+        penalties computed: a few queries in a large vocabulary cost a small part of the time. None looks at all.
 
     Returns
     -------
@@ -57,19 +61,40 @@ def neighbours(
     x, y = check_clouds(x, y, method, csls_k, temperature)
     check_count(k, "k")
     xp = namespace(x, y)
-    lowered = penalty(x, y, method=method, csls_k=csls_k, temperature=temperature, block=block)
     asked = x if queries is None else xp.take(x, as_like(queries, x, dtype=xp.int64), axis=0)
-    count, near = min(k, y.shape[0]), min(csls_k, y.shape[0])
+    near = min(csls_k, y.shape[0])
+    listed, own = None, None
+    wide = 0 if shortlist is None else max(k, near, check_count(shortlist, "shortlist"))
+    if 0 < wide * asked.shape[0] < y.shape[0]:
+        listed, own = _shortlist(asked, y, wide, near, block)
+        y = xp.take(y, listed, axis=0)
+    lowered = penalty(x, y, method=method, csls_k=csls_k, temperature=temperature, block=block)
+    count = min(k, y.shape[0])
 
     def work(rows: slice) -> tuple[Array, Array]:
         cosines = asked[rows] @ transpose(y)
         values, found = top_k(cosines - lowered, count)
         if method == "csls":  # the query's own term moves no rank: it makes the number a CSLS score
-            values = 2 * values - xp.mean(top_values(cosines, near), axis=1)[:, None]
+            similar = xp.mean(top_values(cosines, near), axis=1) if own is None else own[rows]
+            values = 2 * values - similar[:, None]
         return found, values / temperature if method == "inverted-softmax" else values
 
     parts = list(each_block(work, blocks(asked, y, block), x))
-    return xp.concat([found for found, _ in parts]), xp.concat([values for _, values in parts])
+    found, values = (xp.concat(column) for column in zip(*parts, strict=True))
+    return (found if listed is None else listed[found]), values
+
+
+def _shortlist(asked: Array, y: Array, count: int, near: int, block: int | None) -> tuple[Array, Array]:
+    """Rows of ``y`` among the ``count`` nearest of some query, rising, and each query's mean cosine to its ``near``."""
+    xp = namespace(asked, y)
+
+    def work(rows: slice) -> tuple[Array, Array]:
+        values, found = top_k(asked[rows] @ transpose(y), count)
+        return found, xp.mean(values[:, :near], axis=1)
+
+    parts = list(each_block(work, blocks(asked, y, block), asked))
+    found = np.unique(to_numpy(xp.concat([one for one, _ in parts])))
+    return as_like(found, y, dtype=xp.int64), xp.concat([own for _, own in parts])
 
 
 def matches(

@@ -19,6 +19,8 @@ from ..words.dictionaries import Gold, read_dictionary
 from ..words.preprocessing import Preprocessing
 from ..words.vectors import Vectors
 
+SHORTLIST = 200  # nearest by cosine that a few words' translations are chosen among
+
 Floats = np.ndarray[Any, Any]
 
 
@@ -70,7 +72,7 @@ class Translation:
             )
         x, y = self.common(reverse=reverse)
         queries = np.asarray([rows[word] for word in asked], dtype=np.int64)
-        found, scores = neighbours(x, y, method=method, k=min(k, len(target)), queries=queries)
+        found, scores = neighbours(x, y, method=method, k=min(k, len(target)), queries=queries, shortlist=SHORTLIST)
         found, scores = to_numpy(found), to_numpy(scores)
         return {
             word: [(target.words[j], float(score)) for j, score in zip(found[i], scores[i], strict=True)]
