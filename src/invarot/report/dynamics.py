@@ -21,10 +21,6 @@ ROUNDS = (
     ("pairs", "Mutual pairs", "Refinement: words that choose each other. Each round fits the maps to them anew."),
     ("changed", "New pairs", "Refinement: share of the pairs that the round before did not have."),
 )
-ACCURACY = (
-    "Share of the dictionary’s words right at 1, after each stage of the solve and each round of refinement. It was "
-    "only watched: the dictionary took no part in learning."
-)
 STEP_COLUMNS = (
     "stage", "step", "epsilon", "objective", "map_change", "plan_change", "marginal_error", "inner_iterations",
 )  # fmt: skip
@@ -38,14 +34,11 @@ def dynamics_section(contents: Contents) -> str:
     charts = []
     for key, title, log, note in STEPS:
         values = [_value(row, key) for row in steps]
-        charts.append(_chart(f"chart-{key.replace('_', '-')}", values, title, note, runs, log=log))
+        charts.append(chart_card(f"chart-{key.replace('_', '-')}", values, title, note, runs, log=log))
     for key, title, note in ROUNDS:
         values = [_value(row, key) for row in rounds]
         if len(values) > 1:
-            charts.append(_chart(f"chart-refine-{key}", values, title, note, (), unit="round"))
-    right = [_value(row, "precision@1") for row in contents.accuracies]
-    if len(right) > 1:
-        charts.append(_chart("chart-accuracy", right, "Right at 1", ACCURACY, (), unit="measurement"))
+            charts.append(chart_card(f"chart-refine-{key}", values, title, note, unit="round"))
     lead = f"{count(len(steps))} steps of the solver"
     lead += f", then {len(rounds)} round{'s' * (len(rounds) > 1)} of refinement. " if rounds else ". "
     if any(run.search for run in runs):
@@ -74,9 +67,17 @@ def _value(row: Mapping[str, Any], key: str) -> float:
     return float(value) if isinstance(value, (int, float)) else math.nan
 
 
-def _chart(
-    name: str, values: list[float], title: str, note: str, runs: Sequence[Run], *, log: bool = False, unit: str = "step"
+def chart_card(
+    name: str,
+    values: list[float],
+    title: str,
+    note: str,
+    runs: Sequence[Run] = (),
+    *,
+    log: bool = False,
+    unit: str = "step",
 ) -> str:
+    """A chart with its title, its last value and a note."""
     known = [value for value in values if math.isfinite(value)]
     last, said = "", "No values."
     if known:

@@ -7,9 +7,14 @@ from typing import Any
 
 from ..alignment.verdict import ALIGNED, FAILED, WEIGHTS
 from .contents import Contents
+from .dynamics import chart_card
 from .figures import probability_scale
 from .markup import bar, count, number, percent, section, text
 
+WATCHED = (
+    "After each stage of the solve and each round of refinement. It was only watched: what was learned does not depend on "
+    "it."
+)
 SIGNS = {"aligned": "✓", "doubtful": "?", "failed": "✕"}
 MEANING = {
     "aligned": "The two vocabularies were brought together. Single translations may still be wrong, those of rare "
@@ -23,12 +28,21 @@ MEANING = {
 EVIDENCE = {
     "gain": (
         "Better than chance",
-        "of the way from the score of chance to a perfect one. Chance is the same target with every principal "
-        "coordinate shuffled, fitted with the same freedom.",
+        "of the distance that chance leaves between a word and its nearest target is saved, for words that the map did "
+        "not see. Chance is the same target with every principal coordinate shuffled, fitted with the same freedom.",
     ),
     "split": (
-        "Two halves agree",
-        "of the words are sent to the same target by two maps, each refitted on its own half of the source words.",
+        "Parts agree",
+        "of the words are sent to the same target by a map that was fitted without them.",
+    ),
+    "surplus": (
+        "More than chance agrees",
+        "is what the share before is above that of the shuffled target: in few dimensions any map is stable.",
+    ),
+    "twins": (
+        "Nearer than neighbours",
+        "is by how much words lie nearer to their targets than to the next word of their own language; below 0 they lie "
+        "farther off, as translations of single words mostly do.",
     ),
     "mutual": (
         "Mutual neighbours",
@@ -80,7 +94,7 @@ def verdict_section(contents: Contents) -> str:
 
 def _evidence(name: str, value: Any) -> str:
     title, meaning = EVIDENCE.get(name, (name.replace("_", " ").capitalize(), ""))
-    share = isinstance(value, float) and name != "marginal_error"
+    share = isinstance(value, float) and name not in ("marginal_error", "twins")
     shown = percent(value) if share else number(value, 2)
     return (
         f'<div class="card"><dt>{text(title)}</dt><dd class="value">{text(shown)}</dd>{bar(value) if share else ""}'
@@ -111,4 +125,8 @@ def accuracy_section(contents: Contents) -> str:
         f"Retrieval: {scores['retrieval']}. The dictionary took no part in learning."
     )
     body = f'<dl class="scores card">{shown}</dl><p class="soft">{text(note)}</p>'
+    right = [float(row["precision@1"]) for row in contents.accuracies]
+    if len(right) > 1:
+        drawn = chart_card("chart-accuracy", right, "Right at 1, as it was learned", WATCHED, unit="measurement")
+        body += f'<div class="charts two">{drawn}</div>'
     return section("accuracy", "Accuracy against the dictionary", body)
