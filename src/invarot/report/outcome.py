@@ -128,5 +128,5 @@ def accuracy_section(contents: Contents) -> str:
     right = [float(row["precision@1"]) for row in contents.accuracies]
     if len(right) > 1:
         drawn = chart_card("chart-accuracy", right, "Right at 1, as it was learned", WATCHED, unit="measurement")
-        body += f'<div class="charts two">{drawn}</div>'
+        body += f'<div class="charts">{drawn}</div>'
     return section("accuracy", "Accuracy against the dictionary", body)
