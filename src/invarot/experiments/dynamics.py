@@ -23,7 +23,6 @@ from ..transport.schedule import Schedule
 from .clouds import core_words
 from .run import Cell, Context, Experiment, Row
 from .style import footnote, look
-from .systems import LENGTH
 from .tasks import Pair, find_tasks
 
 KINDS = ("l_∞, random start", "l_∞, signature start", "adversarial")
@@ -109,8 +108,8 @@ def opponent(context: Context, number: int) -> list[Row]:
     elif not on_cuda(score.x):
         options |= {"epoch_size": 64_000, "hidden": 512}
     try:
-        adversarial(score.x, score.y, length=LENGTH, criterion_words=1000 if context.quick else 10_000,
-                    rng=context.seed + number, on_epoch=note, **options)  # fmt: skip
+        adversarial(score.x, score.y, criterion_words=1000 if context.quick else 10_000, rng=context.seed + number,
+                    on_epoch=note, **options)  # fmt: skip
     except MissingExtra:
         return []
     return rows

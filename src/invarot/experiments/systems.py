@@ -17,7 +17,6 @@ from ..retrieval import refine
 
 Maps = tuple[Array, Array]
 System = Callable[[Array, Array, Any, int, "Sizes"], Maps]
-LENGTH = 3.0  # of the rows that adversarial training sees: about that of vectors as they are trained
 SCHEDULE = Schedule(0.1, 0.85, 0.02, adaptive=True)
 
 
@@ -68,7 +67,7 @@ def _learned(x: Array, y: Array, sizes: Sizes, seed: int) -> Maps:
 
 def _played(x: Array, y: Array, sizes: Sizes, seed: int, refinements: int) -> Maps:
     found = adversarial(x, y, epochs=sizes.epochs, epoch_size=sizes.epoch_size, hidden=sizes.hidden, rng=seed,
-                        length=LENGTH, refinements=refinements, criterion_words=min(10_000, len(x)))  # fmt: skip
+                        checkpoints=4, refinements=refinements, criterion_words=min(10_000, len(x)))  # fmt: skip
     return _one(found.map, y)
 
 
