@@ -451,3 +451,23 @@ def test_transform_checks_its_points():
         result.transform(X[:1] * np.nan)
     with pytest.raises(InputError, match="how"):
         result.matches("best")
+
+
+def test_a_device_is_a_place_for_numpy_points():
+    x = np.random.default_rng(1).gamma(2.0, size=(60, 3))
+    y = np.ascontiguousarray(x[::-1])
+    assert np.array_equal(invarot.align(x, y, device="cpu").map, invarot.align(x, y).map)
+    with pytest.raises(InputError, match=r"device: expected .auto., .cpu., .cuda."):
+        invarot.align(x, y, device="tpu")
+
+
+def test_cuda_where_there_is_none_names_the_remedy():
+    torch = pytest.importorskip("torch")
+    x = np.random.default_rng(1).gamma(2.0, size=(60, 3))
+    y = np.ascontiguousarray(x[::-1])
+    with pytest.raises(InputError, match="tensors, which are solved where they are"):
+        invarot.align(torch.from_numpy(x), torch.from_numpy(y), device="cuda")
+    if not torch.cuda.is_available():
+        with pytest.raises(InputError, match='use device="cpu"'):
+            invarot.align(x, y, device="cuda")
+        assert isinstance(invarot.align(x, y, device="auto").map, np.ndarray)

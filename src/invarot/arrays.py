@@ -61,6 +61,8 @@ def as_like(values: Any, like: Array, dtype: Any = None) -> Array:
 
 def place(values: np.ndarray[Any, Any], where: str) -> Array:
     """``values`` as NumPy for ``"cpu"``, a torch tensor for ``"cuda"`` (or ``"cuda:1"``); ``"auto"``: CUDA if any."""
+    if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", where):
+        raise InputError(f'device: expected "auto", "cpu", "cuda" or "cuda:N", got {where!r}')
     if where == "cpu":
         return values
     try:
@@ -71,8 +73,6 @@ def place(values: np.ndarray[Any, Any], where: str) -> Array:
         raise MissingExtra(f"device {where!r}", "torch") from error
     if where == "auto":
         return torch.from_numpy(values).cuda() if torch.cuda.is_available() else values
-    if not re.fullmatch(r"cuda(:\d+)?", where):
-        raise InputError(f'device: expected "auto", "cpu", "cuda" or "cuda:N", got {where!r}')
     if not torch.cuda.is_available():
         raise InputError(
             f'device: {where!r} was asked for and torch sees no CUDA device; use device="cpu", or install a CUDA build '

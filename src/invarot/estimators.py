@@ -90,6 +90,7 @@ class InvariantAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         plan_max_iter: int = 50,
         memory: str | int | None = None,
         n_jobs: int = 1,
+        device: str | None = None,
         random_state: Any = 0,
         on_step: Any = None,
     ) -> None:
@@ -119,6 +120,7 @@ class InvariantAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.plan_max_iter = plan_max_iter
         self.memory = memory
         self.n_jobs = n_jobs
+        self.device = device
         self.random_state = random_state
         self.on_step = on_step
 

@@ -124,3 +124,12 @@ def test_a_kept_kernel_sweeps_alike(n: int, m: int, d: int, scale: float) -> Non
     right, sums = reference.images(rows, want)
     assert float((moved.double() - right).abs().sum() / right.abs().sum()) < 0.01
     assert float((mass.double() - sums).abs().sum()) < 0.01
+
+
+@pytest.mark.parametrize("device", ["cuda", "auto", "cuda:0"])
+def test_numpy_points_sent_there_come_back(device: str) -> None:
+    x, y, turn, right = clouds(300, 5)
+    found = invarot.align(x, y, device=device)
+    np.testing.assert_allclose(found.map, turn, atol=1e-3)
+    assert isinstance(found.plan.dense(), np.ndarray)
+    assert (found.matches() == right).mean() >= 0.99

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 from os import PathLike
@@ -72,6 +72,10 @@ class Alignment:
     starts: tuple[StartRecord, ...]
     verdict: Verdict
     settings: dict[str, Any] = field(repr=False)
+
+    def on_host(self) -> Alignment:
+        """The same with NumPy arrays."""
+        return replace(self, map=to_numpy(self.map), offset=to_numpy(self.offset), plan=self.plan.on_host())
 
     def transform(self, points: Any) -> Array:
         """Source points, seen or new, in the target's space."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, as_like, namespace, transpose
+from ..arrays import Array, as_like, is_torch, namespace, place, transpose
 from ..checks import (
     check_choice,
     check_count,
@@ -72,6 +72,7 @@ def align(
     plan_max_iter: int = 50,
     memory: str | int | None = None,
     n_jobs: int = 1,
+    device: str | None = None,
     rng: int | np.random.Generator = 0,
     on_step: Observer | None = None,
     **unknown: Any,
@@ -125,6 +126,9 @@ def align(
         Bound such as "2GiB"; decides dense or streamed. By default half of what is free.
     n_jobs : int
         Processes that share many starts (extra: jobs); −1: one a core. The answer does not depend on it.
+    device : {"cpu", "cuda", "cuda:1", "auto"}, optional
+        Where NumPy points are solved ("auto": on a CUDA device if there is one); the result is NumPy again. Tensors are
+        solved where they are.
     rng : int or numpy.random.Generator
         Same rng, same answer.
     on_step : callable, optional
@@ -150,6 +154,9 @@ def align(
     x, y = check_points(x, "x"), check_points(y, "y")
     check_same_library(x, y)
     x, y = common_dtype(x, y)
+    came = x
+    if device is not None:
+        x, y = _moved(x, y, device)
     a, b = check_weights(a, "a", x), check_weights(b, "b", y)
     settings = check_settings(
         x.shape[1], y.shape[1], p=p, radius=radius, proper=proper, objective=objective, plan=plan, translate=translate,
@@ -171,10 +178,20 @@ def align(
         outcome = _search(problem, settings, start, n_starts, seeds, side, side_weight,
                           check_flag(ordered, "ordered"), effort, generator, on_step)  # fmt: skip
     result = _conclude(problem, x, y, a, b, settings, outcome)
+    if is_torch(x) and not is_torch(came):
+        result = result.on_host()
     if require is not None and result.verdict.word != require:
         raise NotAligned(f'require="{require}": the verdict is {result.verdict}', result)
     result.status.warn()
     return result
+
+
+def _moved(x: Array, y: Array, where: str) -> tuple[Array, Array]:
+    if is_torch(x):
+        raise InputError(
+            f"device: expected None with tensors, which are solved where they are, got {where!r}; move them first"
+        )
+    return place(x, where), place(y, where)
 
 
 def _options() -> list[str]:

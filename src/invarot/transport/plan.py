@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
-from ..arrays import Array, as_like, entries_at_once, log, logsumexp, namespace, to_numpy, transpose
+from ..arrays import Array, as_like, entries_at_once, is_array, log, logsumexp, namespace, to_numpy, transpose
 
 ENTRIES = 1 << 21  # scores held at a time on a CPU
 
@@ -28,6 +28,9 @@ class Plan(Protocol):
 
     def cost(self) -> float:
         """Σ Γij ‖zᵢ − yⱼ‖²."""
+
+    def on_host(self) -> Plan:
+        """The same plan with NumPy arrays."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,9 @@ class EntropicPlan:
     def apply_transposed(self, values: Array) -> Array:
         """Γᵀ values."""
         return self.transposed().apply(values)
+
+    def on_host(self) -> EntropicPlan:
+        return replace(self, **_host_arrays(self))
 
     def transposed(self) -> EntropicPlan:
         return replace(self, z=self.y, y=self.z, a=self.b, b=self.a, u=self.v, v=self.u)
@@ -113,6 +119,10 @@ class EntropicPlan:
             yield rows, xp.exp(scores + left[rows, None] + right)
 
 
+def _host_arrays(plan: EntropicPlan | SparsePlan) -> dict[str, Any]:
+    return {name: to_numpy(value) for name, value in vars(plan).items() if is_array(value)}
+
+
 def extend(plan: EntropicPlan, z: Array, y: Array, a: Array, b: Array, used_x: Array, used_y: Array) -> EntropicPlan:
     """A plan solved on the points of positive weight, over all points: the others get their potentials and no mass."""
     xp = namespace(z)
@@ -154,6 +164,9 @@ class SparsePlan:
 
     def apply_transposed(self, values: Array) -> Array:
         return self.transposed().apply(values)
+
+    def on_host(self) -> SparsePlan:
+        return replace(self, **_host_arrays(self))
 
     def transposed(self) -> SparsePlan:
         return replace(self, z=self.y, y=self.z, rows=self.columns, columns=self.rows)
