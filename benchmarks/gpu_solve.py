@@ -135,8 +135,8 @@ def restarts(rows: list[Row], count: int = 1000) -> None:
 def steps(rows: list[Row]) -> None:
     """One plan step, its first sweep and each further one, kernel kept or streamed: what the choice rests on."""
     generator = torch.Generator(device="cuda").manual_seed(0)
-    for d in (50, 100, 300, 768):
-        for n in (1000, 2000, 5000, 10_000, 20_000, 40_000):
+    for d in (50, 100, 300):
+        for n in (2000, 5000, 10_000, 20_000, 40_000):
             z, y = (torch.randn(n, d, generator=generator, device="cuda") for _ in range(2))
             z, y = (p / torch.linalg.vector_norm(p, dim=1, keepdim=True) for p in (z, y))
             weights = torch.full((n,), 1 / n, device="cuda")
