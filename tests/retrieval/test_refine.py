@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from invarot.errors import InputError
-from invarot.retrieval import common_space, evaluate, refine
+from invarot.retrieval import common_space, evaluate, refine, unit_rows
 
 
 def rotation(rng, d):
@@ -160,6 +160,25 @@ def test_every_option_changes_the_outcome(option):
     x, y, start, _ = clouds(np.random.default_rng(11))
     usual, other = refine(x, y, start), refine(x, y, start, **option)
     assert np.abs(usual.x_map - other.x_map).max() > 1e-6
+
+
+def test_points_that_cannot_be_relied_on_weigh_less(lib):
+    """Half of the points carry three times the noise: who says so gets the better map."""
+    rng = np.random.default_rng(13)
+    x, y, start, gold = clouds(rng, noise=0.3)
+    partner = {j: i for i, right in gold.items() for j in right}
+    bad = rng.random(len(x)) < 0.5
+    x, bad_y = x + 0.9 * bad[:, None] * rng.standard_normal(x.shape), np.array([bad[partner[j]] for j in range(len(y))])
+    trust = tuple(lib.array(np.where(one, 0.2, 1.0)) for one in (bad, bad_y))
+    i, j = np.array([(i, next(iter(right))) for i, right in gold.items() if not bad[i]]).T
+    scores = []
+    for given in (None, trust):
+        found = refine(lib.array(x), lib.array(y), lib.array(start), trust=given)
+        left, right = unit_rows(x @ lib.numpy(found.x_map))[i], unit_rows(y @ lib.numpy(found.y_map))[j]
+        scores.append((left * right).sum(axis=1).mean())
+    assert scores[1] > scores[0]
+    with pytest.raises(InputError, match="trust: expected a number for each of the 600 and 600 points"):
+        refine(lib.array(x), lib.array(y), lib.array(start), trust=(trust[0][:5], trust[1]))
 
 
 def test_bad_input_is_named():

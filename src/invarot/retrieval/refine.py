@@ -123,6 +123,7 @@ def refine(
     method: str = "csls",
     csls_k: int = 10,
     weight: str = "rank",
+    trust: tuple[Array, Array] | None = None,
     power: float = 1.0,
     dewhiten: float = 0.5,
     ridge: float = 2.0,
@@ -152,6 +153,9 @@ def refine(
         As in :func:`~invarot.retrieval.neighbours.neighbours`.
     weight : {"rank", "uniform"}
         "rank" trusts a pair in proportion to the rank of its score among all pairs.
+    trust : two arrays (n,) and (m,), or None
+        How far each point can be relied on: the length of a word's vector, say, which grows with what is known of it. A
+        pair then weighs √rank (or 1) times the trust in both.
     power, dewhiten, ridge
         As in :func:`common_space`.
     min_pairs : float
@@ -177,6 +181,11 @@ def refine(
     xp = namespace(x, y)
     x_map, y_map = _both_maps(x, y, start)
     _check(rounds, tol, weight, power, dewhiten, ridge, min_pairs)
+    if trust is not None and [tuple(one.shape) for one in trust] != [(x.shape[0],), (y.shape[0],)]:
+        raise InputError(
+            f"trust: expected a number for each of the {x.shape[0]} and {y.shape[0]} points, got shapes "
+            f"{' and '.join(str(tuple(one.shape)) for one in trust)}"
+        )
     correlations = xp.ones_like(x_map[0, :])
     empty = as_like(np.empty(0, dtype=np.int64), x, dtype=xp.int64)
     pairs, status = (empty, empty), "rounds"
@@ -194,9 +203,9 @@ def refine(
             break
         changed = _changed((i, j), pairs, y.shape[0])
         previous, pairs = (x_map, y_map, correlations), (i, j)
-        trust = _rank(score) if weight == "rank" else None
+        worth = _worth(i, j, score, weight, trust)
         space = common_space(
-            xp.take(x, i, axis=0), xp.take(y, j, axis=0), trust, power=power, dewhiten=dewhiten, ridge=ridge
+            xp.take(x, i, axis=0), xp.take(y, j, axis=0), worth, power=power, dewhiten=dewhiten, ridge=ridge
         )
         x_map, y_map, correlations = space.x_map, space.y_map, space.correlations
         watched = None if watch is None else watch(x_map, y_map)
@@ -207,6 +216,16 @@ def refine(
             status = "settled"
             break
     return Refined(x_map, y_map, pairs, correlations, tuple(history), status)
+
+
+def _worth(i: Array, j: Array, score: Array, weight: str, trust: tuple[Array, Array] | None) -> Array | None:
+    """The weight of each pair (i, j)."""
+    ranks = _rank(score) if weight == "rank" else None
+    if trust is None:
+        return ranks
+    xp = namespace(score)
+    both = xp.take(trust[0], i, axis=0) * xp.take(trust[1], j, axis=0)
+    return both if ranks is None else both * xp.sqrt(ranks)
 
 
 def _rank(score: Array) -> Array:

@@ -28,6 +28,7 @@ from .presets import Recipe, recipe
 
 WATCHED = 20_000  # words of each side that accuracy is measured among
 MANY = 15_000  # words from which a first refinement on a third of them, a ninth of the work a round, saves time
+TRUST = 4.0  # no word is trusted more or less than the median one by more than this factor
 
 Event = dict[str, Any]
 Listener = Callable[[Event], object]
@@ -109,7 +110,8 @@ def learn(
             clock.history.append({"stage": name, "precision@1": watch(_placed(found.map, x), None)})
     assert found is not None
     with own_threads():
-        refined = _refine(x, y, _placed(found.map, x), plan, clock, watch)
+        trust = _trust(source, x), _trust(target, y)
+        refined = _refine(x, y, _placed(found.map, x), trust, plan, clock, watch)
     return Translation(
         source=source.first(keep) if keep else source,
         target=target.first(keep) if keep else target,
@@ -196,8 +198,23 @@ def _watcher(
     return watch
 
 
+def _trust(vectors: Vectors, like: Array) -> Array:
+    """The length of each word's vector as it was read, which grows with what the text said of the word.
+
+    In units of their median and within a factor of ``TRUST``: other makers of vectors give lengths another meaning.
+    """
+    lengths = np.linalg.norm(vectors.vectors.astype(np.float32), axis=1)
+    return _placed(np.clip(lengths / (float(np.median(lengths)) or 1.0), 1 / TRUST, TRUST), like)
+
+
 def _refine(
-    x: Array, y: Array, start: Array, plan: Recipe, clock: Clock, watch: Callable[[Array, Array], float] | None
+    x: Array,
+    y: Array,
+    start: Array,
+    trust: tuple[Array, Array],
+    plan: Recipe,
+    clock: Clock,
+    watch: Callable[[Array, Array], float] | None,
 ) -> Refined:
     """Refinement on the words of the recipe; where they are many, first on the more frequent third of them."""
 
@@ -206,11 +223,15 @@ def _refine(
         watched = event.pop("watched")
         clock.tell(event if watched is None else {**event, "precision@1": watched})
 
+    def stage(top: int, begin: Array | tuple[Array, Array]) -> Refined:
+        few = trust[0][:top], trust[1][:top]
+        return refine(x[:top], y[:top], begin, rounds=plan.rounds, trust=few, progress=tell, watch=watch)
+
     top = min(plan.refine_words, max(x.shape[0], y.shape[0]))
     begin: Array | tuple[Array, Array] = start
     if top >= MANY:
-        few = refine(x[: top // 3], y[: top // 3], start, rounds=plan.rounds, progress=tell, watch=watch)
-        begin = few.x_map, few.y_map
-    refined = refine(x[:top], y[:top], begin, rounds=plan.rounds, progress=tell, watch=watch)
+        first = stage(top // 3, start)
+        begin = first.x_map, first.y_map
+    refined = stage(top, begin)
     clock.lap("refine")
     return refined
