@@ -1,20 +1,28 @@
-"""Are the baselines what they say? Procrustes and self-learning on the Europarl vectors, beside known numbers.
+"""Are the baselines what they say? Each on the Europarl vectors, beside known numbers where there are any.
 
     python benchmarks/baselines.py DATA [--device cuda] [--pairs en-es,en-fr,en-de] [--systems procrustes,self-learning]
 
 DATA holds europarl100/{en,es,fr,de}.npz and muse/en-es.0-5000.txt, …; P@1 by CSLS on the MUSE test split, 20k × 20k words.
+Other systems: wasserstein-procrustes, gromov-wasserstein, adversarial (a GPU's work; ``--set beta=0.01`` and the like go to it,
+``--raw`` gives it the vectors as they were trained, and its checkpoints are appended to baselines.adversarial.csv).
 Writes results/baselines.json (a row a run, kept between calls) and results/baselines.md.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import platform
 import time
 from pathlib import Path
+from typing import Any
 
-from invarot.arrays import place, to_numpy
+import numpy as np
+
+from invarot.arrays import Array, place, to_numpy
+from invarot.baselines import adversarial, gromov_wasserstein, wasserstein_procrustes
+from invarot.baselines.adversarial import Epoch
 from invarot.baselines.procrustes import procrustes_map
 from invarot.baselines.self_learning import learn_maps
 from invarot.retrieval import evaluate
@@ -25,6 +33,10 @@ EXPECTED = {
     "self-learning": {"en-es": 55.1, "en-fr": 54.0, "en-de": 48.4},
 }
 WORDS = 20_000
+NAMES = (
+    "system", "pair", "seed", "P@1 CSLS", "expected", "P@1 cosine", "queries", "iterations", "seconds", "device",
+)  # fmt: skip
+CHECKPOINT = ("settings", "pair", "seed", "epochs", "loss", "criterion", "rate", "p1", "seconds")
 
 
 def main() -> None:
@@ -34,6 +46,8 @@ def main() -> None:
     parser.add_argument("--pairs", default="en-es,en-fr,en-de")
     parser.add_argument("--systems", default="procrustes,self-learning")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="of adversarial")
+    parser.add_argument("--raw", action="store_true", help="vectors as they were trained")
     parser.add_argument("--out", type=Path, default=Path("results"))
     options = parser.parse_args()
     store = options.out / "baselines.json"
@@ -41,62 +55,115 @@ def main() -> None:
     rows = json.loads(store.read_text()) if store.exists() else []
     for system in options.systems.split(","):
         for pair in options.pairs.split(","):
-            row = measure(options.data, system, pair, options.device, options.seed)
-            rows = [one for one in rows if (one["system"], one["pair"], one["seed"]) != (system, pair, options.seed)]
+            row = measure(system, pair, options)
+            rows = [
+                one for one in rows if (one["system"], one["pair"], one["seed"]) != (row["system"], pair, options.seed)
+            ]
             rows.append(row)
             store.write_text(json.dumps(rows, indent=1) + "\n")
-            (options.out / "baselines.md").write_text(page(rows))
+            (options.out / "baselines.md").write_text(page(rows, options.out / "baselines.adversarial.csv"))
             print(row, flush=True)
 
 
-def measure(data: Path, system: str, pair: str, device: str, seed: int) -> dict[str, object]:
+def measure(system: str, pair: str, options: argparse.Namespace) -> dict[str, Any]:
+    data, device, seed = options.data, options.device, options.seed
     source, target = (read_vectors(data / "europarl100" / f"{code}.npz", max_words=WORDS) for code in pair.split("-"))
-    x, y = (place(Preprocessing().fit_apply(side.vectors)[1], device) for side in (source, target))
+    sides = [np.asarray(side.vectors, dtype=np.float32) for side in (source, target)]
+    x, y = (place(side if options.raw else Preprocessing().fit_apply(side)[1], device) for side in sides)
     gold = Gold.from_pairs(read_dictionary(data / "muse" / f"{pair}.5000-6500.txt"), source.words, target.words)
-    begun, steps = time.perf_counter(), 1
+
+    def score(left: Array, right: Array, method: str) -> float:
+        left, right = (place(to_numpy(side), device) for side in (left, right))
+        return 100 * evaluate(left, right, gold.targets, method=method).precision[1]
+
+    begun, steps, name = time.perf_counter(), 1, system
     if system == "procrustes":
         train = Gold.from_pairs(read_dictionary(data / "muse" / f"{pair}.0-5000.txt"), source.words, target.words)
         left, right = x @ procrustes_map(x, y, train.pairs()), y
+    elif system == "self-learning":
+        learned = learn_maps(x, y, rng=seed)
+        left, right, steps = x @ learned.x_map, y @ learned.y_map, len(learned.history)
+    elif system == "adversarial":
+        settings = {key: json.loads(value) for key, value in (one.split("=") for one in options.set)}
+        label = " ".join([*options.set, *["raw"] * options.raw]) or "defaults"
+
+        def note(epoch: Epoch) -> None:
+            row = (label, pair, seed, epoch.epochs, epoch.discriminator_loss, epoch.criterion, epoch.rate,
+                   score(x @ epoch.map, y, "csls"), round(time.perf_counter() - begun, 1))  # fmt: skip
+            keep(options.out / "baselines.adversarial.csv", row)
+
+        found = adversarial(x, y, checkpoints=4, rng=seed, on_epoch=note, **settings)
+        left, right, steps, name = x @ found.map, y, len(found.history), f"adversarial ({label})"
     else:
-        found = learn_maps(x, y, rng=seed)
-        left, right, steps = x @ found.x_map, y @ found.y_map, len(found.history)
+        found = {"wasserstein-procrustes": wasserstein_procrustes, "gromov-wasserstein": _matched}[system](
+            x, y, rng=seed
+        )
+        left, right, steps = x @ found.map, y, len(found.history)
     seconds = time.perf_counter() - begun
-    scores = {
-        method: 100 * evaluate(place(to_numpy(left), device), place(to_numpy(right), device), gold.targets,
-                               method=method).precision[1]
-        for method in ("csls", "cosine")
-    }  # fmt: skip
-    return {"system": system, "pair": pair, "seed": seed, "device": device, "machine": platform.machine(),
+    return {"system": name, "pair": pair, "seed": seed, "device": device, "machine": platform.machine(),
             "seconds": round(seconds, 1), "iterations": steps, "queries": gold.queries,
-            "P@1 CSLS": round(scores["csls"], 2), "P@1 cosine": round(scores["cosine"], 2),
-            "expected": EXPECTED[system][pair]}  # fmt: skip
+            "P@1 CSLS": round(score(left, right, "csls"), 2), "P@1 cosine": round(score(left, right, "cosine"), 2),
+            "expected": EXPECTED.get(system, {}).get(pair, "–")}  # fmt: skip
 
 
-def page(rows: list[dict[str, object]]) -> str:
-    names = [
-        "system",
-        "pair",
-        "seed",
-        "P@1 CSLS",
-        "expected",
-        "P@1 cosine",
-        "queries",
-        "iterations",
-        "seconds",
-        "device",
-    ]
+def _matched(x: Array, y: Array, *, rng: int) -> Any:
+    return gromov_wasserstein(x, y, epsilon=5e-4, rng=rng)
+
+
+def keep(path: Path, row: tuple[Any, ...]) -> None:
+    """A checkpoint as soon as it is there."""
+    new = not path.exists()
+    with path.open("a", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        if new:
+            writer.writerow(CHECKPOINT)
+        writer.writerow(row)
+    print(row, flush=True)
+
+
+def page(rows: list[dict[str, Any]], checkpoints: Path) -> str:
     lines = [
         "# The baselines beside known numbers",
         "",
-        "Command: `python benchmarks/baselines.py DATA [--device cuda]`, Europarl vectors of 100 dimensions, 20,000 words a side,",
-        "MUSE test split. *Expected* is what was measured before with other code: for self-learning VecMap's own program.",
+        "Command: `python benchmarks/baselines.py DATA [--device cuda] [--systems …]`, Europarl vectors of 100 dimensions, 20,000",
+        "words a side, MUSE test split. *Expected* is what was measured before with other code: for self-learning VecMap's own",
+        "program.",
         "",
-        "| " + " | ".join(names) + " |",
-        "|" + "---|" * len(names),
-        *("| " + " | ".join(str(row[name]) for name in names) + " |" for row in rows),
-        "",
+        *table(NAMES, [[row[name] for name in NAMES] for row in rows]),
     ]
-    return "\n".join(lines)
+    if checkpoints.exists():
+        with checkpoints.open(encoding="utf-8") as stream:
+            kept = list(csv.DictReader(stream))
+        lines += [
+            "",
+            "## Adversarial training, by checkpoint",
+            "",
+            "`--systems adversarial --device cuda --set NAME=VALUE`, a million words an epoch, four checkpoints in each; every one is in",
+            "[baselines.adversarial.csv](baselines.adversarial.csv). *Chosen*: the checkpoint of best criterion, which needs no labels.",
+            "",
+            *table(
+                ("settings", "pair", "seed", "epochs run", "chosen at", "its criterion", "P@1 chosen", "P@1 last"),
+                chosen(kept),
+            ),
+        ]
+    return "\n".join([*lines, ""])
+
+
+def table(names: tuple[str, ...], rows: list[list[Any]]) -> list[str]:
+    return [
+        "| " + " | ".join(one) + " |" for one in (names, ["---"] * len(names), *([str(v) for v in r] for r in rows))
+    ]
+
+
+def chosen(rows: list[dict[str, str]]) -> list[list[Any]]:
+    """One line a run: where its criterion was best, and what that and the last checkpoint were worth."""
+    found = []
+    for run in dict.fromkeys((row["settings"], row["pair"], row["seed"]) for row in rows):
+        some = [row for row in rows if (row["settings"], row["pair"], row["seed"]) == run]
+        best = max(some, key=lambda row: float(row["criterion"]))
+        found.append([*run, some[-1]["epochs"], best["epochs"], f"{float(best['criterion']):.3f}",
+                      f"{float(best['p1']):.1f}", f"{float(some[-1]['p1']):.1f}"])  # fmt: skip
+    return found
 
 
 if __name__ == "__main__":
