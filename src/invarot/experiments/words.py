@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import NotConverged
-from ..arrays import Array, place
+from ..arrays import Array, on_cuda, place
 from ..errors import MissingExtra
 from ..retrieval import evaluate
 from ..words import shuffled_order
@@ -66,7 +66,7 @@ def measure(task: Task, system: str, shuffled: bool, seed: int, context: Context
     moved = {int(ranks[0][i]): {int(ranks[1][j]) for j in js} for i, js in pair.gold.targets.items()}
     for method, name in (("cosine", "nn"), ("csls", "csls")):
         row[f"precision_{name}"] = 100 * _precision(x @ left, y @ right, moved, method)
-    row["queries"] = len(moved)
+    row |= {"queries": len(moved), "device": "cuda" if on_cuda(x) else "cpu"}
     return [row]
 
 
@@ -112,7 +112,7 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
     axes[1].set_xlim(left=0.1)
     axes[1].legend(fontsize=8.5, loc="upper left", bbox_to_anchor=(1.01, 1.0))
     footnote(figure, "Rows in order of frequency; mean and one standard deviation over seeds. Procrustes is told a dictionary, the others "
-                     "nothing. Shuffled rows, nearest neighbours and failures: data.csv.")  # fmt: skip
+                     "nothing. Shuffled rows, nearest neighbours, failures, and where a run was made (processor or GPU): data.csv.")  # fmt: skip
     figure.tight_layout()
     return figure
 
