@@ -112,7 +112,7 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
     axes[1].set_xlim(left=0.1)
     axes[1].legend(fontsize=8.5, loc="upper left", bbox_to_anchor=(1.01, 1.0))
     footnote(figure, "Rows in order of frequency; mean and one standard deviation over seeds. Procrustes is told a dictionary, the others "
-                     "nothing. Shuffled rows, nearest neighbours, failures, and where a run was made (processor or GPU): data.csv.")  # fmt: skip
+                     "nothing.\nShuffled rows, nearest neighbours, failures, and where a run was made (processor or GPU): data.csv.")  # fmt: skip
     figure.tight_layout()
     return figure
 
