@@ -40,6 +40,7 @@ class Evidence:
     surplus : ``split`` less that of the null: in few dimensions any map is stable, in many only a right one.
     twins : how much nearer held-out points lie to their targets than neighbours of one cloud lie to each other; negative
         where they lie farther off.
+    smooth : how alike what is left over is at neighbouring points (a cosine): noise is not, a wrong turn is.
     """
 
     gain: float
@@ -51,6 +52,7 @@ class Evidence:
     marginal_error: float
     surplus: float = 0.0
     twins: float = 0.0
+    smooth: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,7 @@ class HeldOut:
     gap: float  # summed squared distances to the nearest targets
     spacing: float  # the same between neighbours of one cloud, the geometric mean of both clouds
     mutual: float
+    smooth: float
 
 
 def gather(
@@ -89,6 +92,7 @@ def gather(
         marginal_error=float(plan.error) if plan is not None else 0.0,
         surplus=found.split - float(np.mean([one.split for one in nulls])),
         twins=1 - found.gap / found.spacing if found.spacing > 0 else 0.0,
+        smooth=found.smooth,
     )
 
 
@@ -141,7 +145,18 @@ def held_out(x: Array, y: Array, w: Array, some: Array, settings: Settings) -> H
         gap=gap,
         spacing=(spacing[0] * spacing[1]) ** 0.5,
         mutual=float(xp.mean(xp.astype(mutual, x.dtype))),
+        smooth=_smoothness(x[some], z[some] - y[there], z[some]),
     )
+
+
+def _smoothness(x: Array, left: Array, z: Array) -> float:
+    """⟨left over at a point, left over at its nearest neighbour⟩, relative to its square; 0 where next to nothing is."""
+    xp = namespace(x)
+    size = float(xp.sum(left**2))
+    if x.shape[0] < 2 or size <= 1e-9 * float(xp.sum(z**2)):
+        return 0.0
+    beside = nearest(x, x, xp.arange(x.shape[0], device=device(x)))
+    return float(xp.sum(left * left[beside])) / size
 
 
 def _known_directions(moment: Array, settings: Settings) -> tuple[Array, Array]:

@@ -35,7 +35,8 @@ def applies(problem: Problem, settings: Settings) -> bool:
 def regroup(problem: Problem, w: Array, rng: np.random.Generator) -> Array | None:
     """A map (dx, dy) with a better one-to-one score than ``w`` comes to, or None where none was found.
 
-    A group is a point with its neighbours, or points drawn at random, of several sizes. Its matches are permuted to the
+    A group is a point with its neighbours, or points drawn at random, of several sizes; or a point with the one that has
+    the match it would rather have. Its matches are permuted to the
     best under the map fitted without it; the alternation goes on from there, and what scores higher is kept.
     """
     whole_x, whole_y = (to_numpy(points).astype(np.float64) for points in (problem.x, problem.y))
@@ -49,22 +50,39 @@ def regroup(problem: Problem, w: Array, rng: np.random.Generator) -> Array | Non
     near = np.argsort(np.sum(x**2, axis=1) / 2 - x @ x.T, axis=1)  # each row: the points, nearest first
     for _ in range(PASSES):
         before = best
-        for size in sorted({max(2, count // part) for part in (16, 8, 4, 2)}):
-            for centre in rng.permutation(count)[: 2 * count // size]:
-                group = near[centre, :size] if rng.random() < LOCAL else rng.permutation(count)[:size]
-                rest = np.setdiff1d(np.arange(count), group)
-                scores = x[group] @ _polar(x[rest].T @ y[match[rest]]) @ y[match[group]].T
-                trial = match.copy()
-                trial[group] = match[group][_assign(scores)]
-                if np.array_equal(trial, match):
-                    continue
-                trial = _settle(x, y, trial)
-                value = _score(x, y, trial)
-                if value > best * (1 + 1e-9):
-                    best, match = value, trial
+        groups = [
+            near[centre, :size] if rng.random() < LOCAL else rng.permutation(count)[:size]
+            for size in sorted({max(2, count // part) for part in (16, 8, 4, 2)})
+            for centre in rng.permutation(count)[: 2 * count // size]
+        ]
+        for group in [*groups, *range(count)]:
+            if isinstance(group, int):
+                group = _exchange(x, y, match, group)
+            scores = x[group] @ _without(x, y, match, group) @ y[match[group]].T
+            trial = match.copy()
+            trial[group] = match[group][_assign(scores)]
+            if np.array_equal(trial, match):
+                continue
+            trial = _settle(x, y, trial)
+            value = _score(x, y, trial)
+            if value > best * (1 + 1e-9):
+                best, match = value, trial
         if best == before:
             break
     return None if match is first else as_like(_polar(whole_x.T @ whole_y[match], full=True), w)
+
+
+def _without(x: Floats, y: Floats, match: Floats, group: Floats) -> Floats:
+    """The map fitted to the matches of all points outside the group."""
+    rest = np.setdiff1d(np.arange(len(x)), group)
+    return _polar(x[rest].T @ y[match[rest]])
+
+
+def _exchange(x: Floats, y: Floats, match: Floats, point: int) -> Floats:
+    """The point, and the holder of the target that the others' map would give it, its own aside."""
+    scores = x[point] @ _without(x, y, match, np.asarray([point])) @ y[match].T
+    scores[point] = -np.inf
+    return np.asarray([point, int(np.argmax(scores))])
 
 
 def _assign(scores: Floats) -> Floats:

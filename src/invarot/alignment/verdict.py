@@ -17,8 +17,8 @@ from .settings import Settings
 __all__ = ["ALIGNED", "FAILED", "WEIGHTS", "Evidence", "Verdict", "decide", "features", "judge", "nearest"]
 
 # The rule, fitted by benchmarks/calibrate_verdict.py: log-odds = BIAS + Σ weight·feature (results/verdict.md).
-BIAS = -14.6
-WEIGHTS = {"gain": 15.7, "split": 6.6, "surplus": 12.6, "twins": 6.1}
+BIAS = -12.0
+WEIGHTS = {"gain": 16.5, "split": 4.6, "surplus": 11.3, "twins": 3.9, "smooth": -7.6}
 ALIGNED, FAILED = 0.8, 0.3
 
 
@@ -57,12 +57,13 @@ def judge(
 
 
 def features(evidence: Evidence) -> dict[str, float]:
-    """What the rule weighs: √gain, split, surplus, and twins down to −2, below which a map is no more wrong."""
+    """What the rule weighs: √gain, split, surplus, twins down to −2 (below it a map is no more wrong), smooth."""
     return {
         "gain": max(evidence.gain, 0.0) ** 0.5,
         "split": evidence.split,
         "surplus": evidence.surplus,
         "twins": max(evidence.twins, -2.0),
+        "smooth": evidence.smooth,
     }
 
 
