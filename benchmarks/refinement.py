@@ -88,10 +88,13 @@ def measure(data: Path, pair: str, args: argparse.Namespace, seed: int) -> list[
         rows.append((name, seconds, scores(x @ found.x_map, y @ found.y_map, held), len(found.history)))
     if args.fit_words > top:
         x, y = (place(prepare(z), args.device) for z in (raw_x, raw_y))
-        clock = time.perf_counter()
-        found = refine(x, y, start.map)
-        name, seconds = f"the same on all words (≤ {args.fit_words})", time.perf_counter() - clock
-        rows.append((name, seconds, scores(x[:top] @ found.x_map, y[:top] @ found.y_map, held), len(found.history)))
+        lengths = [place(np.linalg.norm(z, axis=1), args.device) for z in (raw_x, raw_y)]
+        for name, trust in (("the same on all words", None), ("+ lengths", (lengths[0], lengths[1]))):
+            clock = time.perf_counter()
+            found = refine(x, y, start.map, trust=trust)
+            seconds = time.perf_counter() - clock
+            mapped = x[:top] @ found.x_map, y[:top] @ found.y_map
+            rows.append((f"{name} (≤ {args.fit_words})", seconds, scores(*mapped, held), len(found.history)))
     return [{"pair": pair, "seed": seed, "recipe": n, "seconds": t, "p@1": s, "rounds": r} for n, t, s, r in rows]
 
 
