@@ -16,12 +16,12 @@ def bench_command(
     d: Annotated[int, typer.Option(min=2, help="Dimensions.")] = 300,
     sizes: Annotated[
         str, typer.Option(help="Sizes of the scaling curve, separated by spaces.")
-    ] = "1000 5000 20000 50000",
-    repeats: Annotated[int, typer.Option(min=1, help="Runs of each rival; the median counts.")] = 3,
-    out: Annotated[Path, typer.Option(help="Folder for bench.md and bench.csv.")] = Path("results"),
+    ] = "1000 2000 5000 10000 20000 50000",
+    cap: Annotated[float, typer.Option(min=0.1, help="Seconds a rival may take before its time is computed.")] = 40.0,
+    out: Annotated[Path, typer.Option(help="Folder for bench.md, bench.csv and bench.png.")] = Path("results"),
 ) -> None:
     """Compare one plan step, one iteration and a full alignment with POT, OTT-JAX and GeomLoss (extra: bench)."""
     from ..experiments.bench import run_bench
 
     counts = [int(size) for size in sizes.split()]
-    print(run_bench(out, n=n, d=d, sizes=counts, repeats=repeats, say=lambda text: stderr.print(text, highlight=False)))
+    print(run_bench(out, n=n, d=d, sizes=counts, cap=cap, say=lambda text: stderr.print(text, highlight=False)))
