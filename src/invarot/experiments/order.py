@@ -92,7 +92,7 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
     axis.set_yticks(np.arange(len(names))[::-1], names)
     axis.set(xlabel="precision@1, per cent (CSLS)", xlim=(0, 100))
     axis.grid(visible=False, axis="y")
-    axis.legend(loc="lower right", facecolor="white", frameon=True, edgecolor="none", framealpha=0.9)
+    axis.legend(loc="upper right", facecolor="white", frameon=True, edgecolor="none", framealpha=0.9)
     axis.set_title("What is left when the order of the words is destroyed")
     footnote(figure, f"Core pair; learned on the first {rows[0]['words']} words, tested on 5,000; mean and one standard deviation over "
                      f"{len({row['seed'] for row in rows})} seed(s).")  # fmt: skip
