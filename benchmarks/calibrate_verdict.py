@@ -1,7 +1,7 @@
 """Calibrate the verdict on problems whose answer is known, and test it on others.
 
     OMP_NUM_THREADS=1 python benchmarks/calibrate_verdict.py --part synthetic --seeds 3 --jobs 14
-    OMP_NUM_THREADS=1 python benchmarks/calibrate_verdict.py --part words --data DATA
+    OMP_NUM_THREADS=1 python benchmarks/calibrate_verdict.py --part words --data DATA --jobs 9
     python benchmarks/calibrate_verdict.py --part fit
 
 Good and bad solves are made on purpose: the same problems from ``start="auto"``, from one random start, and between clouds
@@ -19,7 +19,7 @@ import argparse
 import csv
 import warnings
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
 import numpy as np
@@ -81,15 +81,16 @@ def record(split: str, name: str, good: bool, result: invarot.Alignment) -> dict
     return row
 
 
-def word_solves(data: Path) -> Iterator[dict[str, object]]:
-    for split, pairs in WORDS.items():
-        for left, right, dictionary in pairs:
-            yield from pair_solves(data, split, left, right, dictionary)
+def word_solves(data: Path, jobs: int) -> Iterator[dict[str, object]]:
+    tasks = [(data, split, *pair) for split, pairs in WORDS.items() for pair in pairs]
+    with ProcessPoolExecutor(jobs) as pool:
+        for done in as_completed([pool.submit(pair_solves, *task) for task in tasks]):
+            yield from done.result()
 
 
 def pair_solves(
     data: Path, split: str, left: str, right: str, dictionary: str | None, words: int = 2000
-) -> Iterator[dict[str, object]]:
+) -> list[dict[str, object]]:
     """From ``auto``, from random starts, and from the supervised map, which must be known for right."""
     sides = [read_vectors(data / f"{side}.npz", max_words=words) for side in (left, right)]
     x, y = (Preprocessing().fit_apply(side.vectors)[1] for side in sides)
@@ -109,6 +110,8 @@ def pair_solves(
         found = np.argmax(x[list(truth)] @ w @ y.T, axis=1).tolist()
         return float(np.mean([j in truth[i] for i, j in zip(truth, found, strict=True)]))
 
+    warnings.simplefilter("ignore")
+    rows = []
     bar = 0.8 * right_share(u @ vt)
     for seed in range(3):
         order = np.random.default_rng(seed).permutation(len(x))
@@ -117,7 +120,8 @@ def pair_solves(
             if how == "supervised" and seed:
                 continue
             result = invarot.align(x[order], y, rng=seed, **options)
-            yield record(split, f"{left}-{right} {how}", right_share(result.map) >= bar, result)
+            rows.append(record(split, f"{left}-{right} {how}", right_share(result.map) >= bar, result))
+    return rows
 
 
 def write(path: Path, rows: Iterable[dict[str, object]]) -> None:
@@ -155,7 +159,7 @@ def main() -> None:
         with ProcessPoolExecutor(args.jobs) as pool:
             write(args.out / "verdict.synthetic.csv", pool.map(synthetic_solve, tasks))
     elif args.part == "words":
-        write(args.out / "verdict.words.csv", word_solves(args.data))
+        write(args.out / "verdict.words.csv", word_solves(args.data, args.jobs))
     else:
         rows: list[dict[str, object]] = []
         for part in ("synthetic", "words"):
@@ -196,7 +200,7 @@ def report(rows: list[dict[str, object]], out: Path) -> None:
     lines = [
         "# The verdict: calibration and test", "",
         "    OMP_NUM_THREADS=1 python benchmarks/calibrate_verdict.py --part synthetic --seeds 3 --jobs 14",
-        "    OMP_NUM_THREADS=1 python benchmarks/calibrate_verdict.py --part words --data DATA",
+        "    OMP_NUM_THREADS=1 python benchmarks/calibrate_verdict.py --part words --data DATA --jobs 9",
         "    python benchmarks/calibrate_verdict.py --part fit", "",
         f"bias {rule.intercept_[0]:.2f}, weights {weights}; each family of problems counts alike", "",
         f"The surest bad solve of the calibration problems has probability {before:.3f}.", "",

@@ -89,7 +89,10 @@ def run(pair: Pair, part: str, count: int, seed: int, args: argparse.Namespace) 
         where = [{int(row): k for k, row in enumerate(one)} for one in rows]
         pool = [(where[0][i], where[1][j]) for i, js in pair.train.items() for j in js[:1]
                 if i in where[0] and j in where[1]]  # fmt: skip
-        more.update(seeds=np.asarray(pool)[rng.permutation(len(pool))[:count]], seed_weight=args.pair_weight)
+        more.update(
+            seeds=np.asarray(pool)[rng.permutation(len(pool))[:count]],
+            seed_weight=args.pair_weight * min(1.0, count / 100),
+        )
     began = time.perf_counter()
     result = invarot.align(place(x, args.device), place(y, args.device), rng=seed, **more)
     seconds = time.perf_counter() - began
@@ -132,7 +135,9 @@ def main() -> None:
     parser.add_argument("--start", default="auto")
     parser.add_argument("--effort", default="normal")
     parser.add_argument("--counts", type=int, nargs="+", default=[5, 10, 20, 50, 100, 500])
-    parser.add_argument("--pair-weight", type=float, default=1.0, help="seed_weight of align")
+    parser.add_argument(
+        "--pair-weight", type=float, default=1.0, help="seed_weight of align, from 100 pairs; fewer weigh less"
+    )
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--out", type=Path, default=ROOT / "results")
     args = parser.parse_args()

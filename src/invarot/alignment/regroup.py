@@ -18,7 +18,7 @@ from .problem import Problem
 from .settings import Settings
 
 CROWDED = 2  # points a dimension above which swapped matches do not hold
-MOST_POINTS = 500
+MOST_POINTS = 100
 PASSES = 3
 LOCAL = 0.7  # share of the groups that are neighbours; the others are drawn at random
 Floats = np.ndarray[Any, Any]
