@@ -82,6 +82,8 @@ class InvariantAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         side: Any = None,
         side_weight: float = 0.3,
         ordered: bool = False,
+        stages: Any = None,
+        coarse: str = "points",
         effort: str = "normal",
         require: str | None = None,
         tol: float = 1e-5,
@@ -112,6 +114,8 @@ class InvariantAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.side = side
         self.side_weight = side_weight
         self.ordered = ordered
+        self.stages = stages
+        self.coarse = coarse
         self.effort = effort
         self.require = require
         self.tol = tol

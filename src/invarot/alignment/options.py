@@ -34,6 +34,8 @@ def check_settings(
     if values["n_jobs"] == -1:
         values["n_jobs"] = workers()
     check_count(values["n_jobs"], "n_jobs")
+    values["stages"] = check_stages(values["stages"])
+    check_choice(values["coarse"], "coarse", ("points", "clusters"))
     if values["proper"] and (not math.isinf(p) or dx != dy):
         raise InputError(
             f"proper: expected p=inf and as many columns in x as in y, got p={p:g}, {dx} and {dy} columns; "
@@ -52,6 +54,21 @@ def check_settings(
     if values["plan"] == "exact" and schedule is not None:
         raise InputError("schedule: expected None with plan='exact', which has no epsilon; leave it out")
     return Settings(**{**values, "p": p}, schedule=check_schedule(schedule), memory=parse_memory(memory))
+
+
+def check_stages(stages: Any) -> tuple[int, ...] | None:
+    """Growing numbers of points, or None."""
+    if stages is None:
+        return None
+    try:
+        sizes = tuple(stages)
+    except TypeError:
+        sizes = (stages,)
+    for size in sizes:
+        check_count(size, "stages")
+    if list(sizes) != sorted(set(sizes)):
+        raise InputError(f"stages: expected growing numbers of points such as (2000, 10000), got {stages!r}")
+    return tuple(int(size) for size in sizes)
 
 
 def check_schedule(schedule: Schedule | float | None) -> Schedule:

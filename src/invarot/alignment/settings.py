@@ -43,6 +43,8 @@ class Settings:
     plan_max_iter: int = 50
     memory: int | None = None
     n_jobs: int = 1
+    stages: tuple[int, ...] | None = None  # points of each stage before the last; None: by the number of points
+    coarse: str = "points"  # what stands for a cloud there: "points" of it, or centroids of "clusters"
     sharpest: float | None = None  # a last, smaller epsilon for the winner; None leaves it at the schedule's floor
 
     @property

@@ -64,6 +64,8 @@ def align(
     side: tuple[Any, Any] | None = None,
     side_weight: float = 0.3,
     ordered: bool = False,
+    stages: Any = None,
+    coarse: str = "points",
     effort: str = "normal",
     require: str | None = None,
     tol: float = 1e-5,
@@ -113,6 +115,12 @@ def align(
         Side information (fx, fy), one row a point, that should agree between matched points; used by signature starts.
     ordered : bool
         Rows come most important first (a frequency-ranked vocabulary): subsamples are then the first rows.
+    stages : ints, optional
+        Points of each stage before the one of all points, growing, such as ``(2000, 10000)``; ``()`` for none. By
+        default 1500 for more than 3000 points, then seven times as many; none where ``schedule`` is given.
+    coarse : {"points", "clusters"}
+        What stands for a cloud in a stage: points of it (the first where ``ordered``, else random ones), or the
+        centroids of k-means with the weights of their clusters.
     effort : {"quick", "normal", "high", "max"}
         How many waves of starts "auto" may try while the verdict is not sure.
     require : {"aligned"}, optional
@@ -161,7 +169,7 @@ def align(
     settings = check_settings(
         x.shape[1], y.shape[1], p=p, radius=radius, proper=proper, objective=objective, plan=plan, translate=translate,
         scale=scale, whiten=whiten, schedule=schedule, tol=tol, max_iter=max_iter, plan_tol=plan_tol,
-        plan_max_iter=plan_max_iter, memory=memory, n_jobs=n_jobs,
+        plan_max_iter=plan_max_iter, memory=memory, n_jobs=n_jobs, stages=stages, coarse=coarse,
     )  # fmt: skip
     if require is not None:
         check_choice(require, "require", ("aligned",))
