@@ -91,7 +91,7 @@ def run(pair: Pair, part: str, count: int, seed: int, args: argparse.Namespace) 
                 if i in where[0] and j in where[1]]  # fmt: skip
         more.update(
             seeds=np.asarray(pool)[rng.permutation(len(pool))[:count]],
-            seed_weight=args.pair_weight * min(1.0, count / 100),
+            seed_weight=min(1.0, args.pair_weight * count / args.words),
         )
     began = time.perf_counter()
     result = invarot.align(place(x, args.device), place(y, args.device), rng=seed, **more)
@@ -135,9 +135,7 @@ def main() -> None:
     parser.add_argument("--start", default="auto")
     parser.add_argument("--effort", default="normal")
     parser.add_argument("--counts", type=int, nargs="+", default=[5, 10, 20, 50, 100, 500])
-    parser.add_argument(
-        "--pair-weight", type=float, default=1.0, help="seed_weight of align, from 100 pairs; fewer weigh less"
-    )
+    parser.add_argument("--pair-weight", type=float, default=10.0, help="how many words a known pair counts for")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--out", type=Path, default=ROOT / "results")
     args = parser.parse_args()
