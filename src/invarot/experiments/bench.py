@@ -21,7 +21,7 @@ COLUMNS = ("part", "what", "seconds", "ratio", "iterations", "error", "peak", "n
 PROBLEM = """Two samples of {n} unit vectors from the same loose clusters, no point in common, {d} dimensions; uniform weights; epsilon
 0.02 of the cost scale; from zero potentials to an l_1 marginal error of 1e-4, and the images Γy. `ratio`: times slower than
 ours. Each library in a process of its own; `MiB`: what the solve added to it. POT and OTT-JAX make plain Sinkhorn
-iterations and are given as many as our own plain sweeps need; where those would take more than {cap:.0f} s, a few were timed and
+iterations, columns first, and are given as many as our own sweeps need without acceleration; where those would take more than {cap:.0f} s, a few were timed and
 the rest computed."""
 
 

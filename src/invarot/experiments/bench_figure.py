@@ -58,6 +58,10 @@ def _curve(axes: Any, curve: list[Row]) -> None:
     other = axes.twinx()
     other.loglog(n, peak / 2**20, "s-", color=LINE)
     other.set_ylabel("peak of the process, MiB", color=LINE, fontsize=8)
+    other.set_yscale("linear")
+    other.set_ylim(0, 1.1 * peak.max() / 2**20)
+    axes.set_xticks(n, [f"{size / 1000:g}k" for size in n])
+    axes.minorticks_off()
     axes.set_title("scaling of the streamed solve", fontsize=10)
 
 
@@ -67,5 +71,5 @@ def _parts(axes: Any, profile: list[Row]) -> None:
     axes.barh([row["what"] for row in rows], [row["seconds"] for row in rows], color=colours, height=0.7)
     axes.tick_params(axis="y", labelsize=8)
     axes.set_xlabel("seconds", fontsize=8)
-    axes.set_title("where a full alignment spends its time", fontsize=10)
+    axes.set_title("a full alignment, where the time goes", fontsize=10)
     axes.spines[["top", "right"]].set_visible(False)
