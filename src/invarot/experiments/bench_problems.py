@@ -55,6 +55,11 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - begun
 
 
+def least_seconds(work: Callable[[], object], repeats: int) -> float:
+    """For floors: what the machine can do when nothing disturbs it."""
+    return min(seconds(work) for _ in range(repeats))
+
+
 def median_seconds(work: Callable[[], object], repeats: int) -> float:
     return statistics.median(seconds(work) for _ in range(repeats))
 
