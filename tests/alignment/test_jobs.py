@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import invarot
+from invarot.alignment.heats import batches
 from invarot.alignment.problem import pose
-from invarot.alignment.race import SHARED, _batches
+from invarot.alignment.race import SHARED
 from invarot.alignment.settings import Settings
 
 
@@ -39,11 +40,11 @@ def test_batches_do_not_depend_on_n_jobs_and_jobs_fit_memory(clouds):
     problem = pose(x, y, a, a, Settings())
     each = 2 * (40 * 40 * 8 + 1)
     for n_jobs in (1, 2, 50):
-        parts, jobs = _batches(problem, 20, Settings(n_jobs=n_jobs, memory=1 << 30), most=8)
+        parts, jobs = batches(problem, 20, Settings(n_jobs=n_jobs, memory=1 << 30), most=8)
         assert [part.stop - part.start for part in parts] == [7, 7, 6]
         assert jobs == n_jobs
-    assert _batches(problem, 20, Settings(n_jobs=50, memory=2 * 7 * each + 1), most=8)[1] == 2
-    assert _batches(problem, 20, Settings(n_jobs=4, memory=each), most=8) == ([slice(i, i + 1) for i in range(20)], 1)
+    assert batches(problem, 20, Settings(n_jobs=50, memory=2 * 7 * each + 1), most=8)[1] == 2
+    assert batches(problem, 20, Settings(n_jobs=4, memory=each), most=8) == ([slice(i, i + 1) for i in range(20)], 1)
 
 
 def test_n_jobs_is_checked(clouds, monkeypatch):

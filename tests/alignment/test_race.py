@@ -7,9 +7,9 @@ import pytest
 
 import invarot
 from invarot.alignment.evidence import held_out
+from invarot.alignment.heats import run_race
 from invarot.alignment.multiscale import MANY, subproblem
 from invarot.alignment.problem import pose
-from invarot.alignment.race import run_race
 from invarot.alignment.regroup import applies, regroup
 from invarot.alignment.settings import Settings
 from invarot.alignment.verdict import Evidence, decide

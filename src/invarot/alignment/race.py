@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -10,27 +9,23 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, as_like, namespace, on_cuda, to_numpy
+from ..arrays import Array, as_like, namespace, to_numpy
 from ..starts.portfolio import Wave
-from ..transport.choice import SHARE_OF_FREE, free_memory
 from ..transport.plan import EntropicPlan, SparsePlan
 from ..transport.schedule import Schedule
 from .alternate import Observer, Run, alternate
+from .heats import FINALISTS, after_race, batches, run_race, slack
 from .history import History
 from .jobs import run_batches
-from .multiscale import COARSE, MANY, solve_in_stages, subproblem
+from .multiscale import MANY, solve_in_stages
 from .problem import Problem
 from .regroup import applies, regroup
 from .result import StartRecord, Status
 from .settings import Settings
 from .verdict import Verdict, judge, nearest
 
-RACE_ENTRIES = 2e7  # entries of all the plans of a race together: what decides how many points it is run on
-RACE_FIRST = 2000  # and fewer where they are known to be the same ones: the first of ordered rows
-RACE_FLOOR = 0.03  # and only down to this epsilon
 SHARED = 8  # starts of a batch on the CPU: what n_jobs shares out, always the same
 HOPELESS = 1e-3  # probability of a map below which it is not solved on many points
-FINALISTS = 3  # of a race that may go on to the full problem
 SAME_MAP = 0.1  # two maps are one if they differ by less than this part of their norm
 PROBES = 300  # points on which two maps that differ by more are compared
 EFFORT = {"quick": 1, "normal": 4, "high": 8, "max": 30}  # waves of starts, at most
@@ -78,7 +73,7 @@ def solve_all(
 ) -> Outcome:
     """Every start solved in full, in batches that fit memory."""
     finishes: list[Finish] = []
-    parts, jobs = _batches(problem, len(wave.names), settings, most=SHARED)
+    parts, jobs = batches(problem, len(wave.names), settings, most=SHARED)
     solves = [partial(solve_in_stages, problem, wave.maps[part], settings, ordered=ordered) for part in parts]
     for part, run in zip(parts, run_batches(solves, rng=rng, n_jobs=jobs, on_step=on_step), strict=True):
         finishes += [_finish(run, k, name, settings) for k, name in enumerate(wave.names[part])]
@@ -113,7 +108,7 @@ def race(
         if number < effort - 1 or outcome is not None:
             contenders = [k for k in contenders if not _hopeless(problem, settings, maps[k])]
         for k in contenders:
-            close = bool(kept) and values[kept[0]] - values[k] <= _slack(problem, values[kept[0]])
+            close = bool(kept) and values[kept[0]] - values[k] <= slack(problem, values[kept[0]])
             if outcome is not None and outcome.verdict.probability >= 0.5 and kept and not close:
                 break
             kept.append(k)
@@ -135,61 +130,6 @@ def race(
             break
     assert outcome is not None
     return _regrouped(problem, settings, finishes, outcome, dropped, on_step)
-
-
-def run_race(
-    problem: Problem, wave: Wave, settings: Settings, rng: np.random.Generator, ordered: bool, on_step: Observer | None
-) -> tuple[Array, Any]:
-    """Where each candidate gets on the coarse problem: maps (s, dx, dy) and values (s,)."""
-    if len(wave.names) == 1:
-        return wave.maps, np.zeros(1)
-    points = int((RACE_ENTRIES / len(wave.names)) ** 0.5)
-    coarse = subproblem(problem, min(points, RACE_FIRST) if ordered else points, rng, ordered)
-    quick = _quick(settings)
-    maps, values = [], []
-    parts, _ = _batches(coarse, len(wave.names), quick)
-    for part in parts:
-        run = alternate(coarse, wave.maps[part], quick, stage="race", on_step=on_step)
-        maps.append(run.maps)
-        values.append(run.values)
-    return namespace(wave.maps).concat(maps, axis=0), np.concatenate(values)
-
-
-def _quick(settings: Settings) -> Settings:
-    """Looser tolerances and a higher last epsilon."""
-    schedule = settings.schedule
-    if not schedule.absolute:
-        floor = max(RACE_FLOOR, schedule.floor)
-        schedule = replace(schedule, floor=floor, epsilon=max(schedule.epsilon, floor), decay=min(schedule.decay, 0.8))
-    return replace(
-        settings,
-        schedule=schedule,
-        tol=max(10 * settings.tol, 1e-3),
-        plan_tol=10 * settings.plan_tol,
-        plan_max_iter=min(20, settings.plan_max_iter),
-        max_iter=min(20, settings.max_iter),
-    )
-
-
-def after_race(settings: Settings) -> Settings:
-    """A race has already come down to its floor: the default schedule goes on from about there."""
-    if settings.sharpest is None:
-        return settings
-    return replace(settings, schedule=replace(settings.schedule, epsilon=max(COARSE, settings.schedule.floor)))
-
-
-def _batches(problem: Problem, count: int, settings: Settings, most: int | None = None) -> tuple[list[slice], int]:
-    """Slices of the starts whose kernels fit memory together, whatever n_jobs; and how many slices fit at a time."""
-    bound = settings.memory if settings.memory is not None else int(SHARE_OF_FREE * free_memory(problem.x))
-    each = 2 * (problem.x.shape[0] * problem.y.shape[0] * problem.x.dtype.itemsize + 1)
-    size = max(1, min(count, bound // each))
-    if on_cuda(problem.x):
-        jobs = 1
-    else:
-        size = min(size, most or size)
-        size = math.ceil(count / math.ceil(count / size))  # of about one size, so that nobody waits
-        jobs = max(1, min(settings.n_jobs, bound // (size * each)))
-    return [slice(i, min(i + size, count)) for i in range(0, count, size)], jobs
 
 
 def _finish(run: Run, index: int, name: str, settings: Settings) -> Finish:
@@ -242,11 +182,6 @@ def _hopeless(problem: Problem, settings: Settings, w: Array) -> bool:
     return verdict.probability < HOPELESS
 
 
-def _slack(problem: Problem, value: float) -> float:
-    """How far below the best a value may lie and still be as good: 5 % of what is missing to a perfect score."""
-    return 0.05 * abs(problem.score_scale - abs(value)) + 1e-3 * problem.variance_scale
-
-
 def _records(finishes: list[Finish], dropped: list[StartRecord]) -> tuple[StartRecord, ...]:
     return (*(StartRecord(one.name, one.objective, True) for one in finishes), *dropped)
 
@@ -265,7 +200,7 @@ def _conclude(
     for one, same in zip(finishes, alike, strict=True):
         if (
             not same
-            and winner.value - one.value <= _slack(problem, winner.value)
+            and winner.value - one.value <= slack(problem, winner.value)
             and not any(_alike(problem, one.map, other) for other in rivals)
         ):
             rivals.append(one.map)

@@ -31,9 +31,10 @@ from ..threads import own_threads
 from ..transport.plan import EntropicPlan, SparsePlan, extend
 from ..transport.schedule import Schedule
 from .alternate import Observer
+from .heats import after_race
 from .options import check_settings, kept_pairs, kept_rows
 from .problem import Problem, pose
-from .race import EFFORT, Outcome, after_race, race, solve_all
+from .race import EFFORT, Outcome, race, solve_all
 from .result import Alignment, StartRecord
 from .settings import Settings
 

@@ -1,0 +1,96 @@
+"""The race itself: candidates run together on a coarse problem, those behind dropped after a first heat."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array, as_like, namespace, on_cuda
+from ..starts.portfolio import Wave
+from ..transport.choice import SHARE_OF_FREE, free_memory
+from .alternate import Observer, alternate
+from .multiscale import COARSE, subproblem
+from .problem import Problem
+from .settings import Settings
+
+RACE_ENTRIES = 2e7  # entries of all the plans of a race together: what decides how many points it is run on
+RACE_FIRST = 2000  # and fewer where they are known to be the same ones: the first of ordered rows
+FIRST_HEAT = 5  # steps after which only those at the head go on
+RACE_FLOOR = 0.03  # and only down to this epsilon
+FINALISTS = 3  # of a race that may go on to the full problem
+
+
+def run_race(
+    problem: Problem, wave: Wave, settings: Settings, rng: np.random.Generator, ordered: bool, on_step: Observer | None
+) -> tuple[Array, Any]:
+    """Where each candidate gets on the coarse problem: maps (s, dx, dy) and values (s,).
+
+    After a first heat only the best few go on, with those that are as good as they are.
+    """
+    if len(wave.names) == 1:
+        return wave.maps, np.zeros(1)
+    points = int((RACE_ENTRIES / len(wave.names)) ** 0.5)
+    coarse = subproblem(problem, min(points, RACE_FIRST) if ordered else points, rng, ordered)
+    quick = _quick(settings)
+    first = replace(quick, max_iter=min(FIRST_HEAT, quick.max_iter))
+    maps, values, epsilon = _heat(coarse, wave.maps, first, on_step)
+    ahead = values >= np.sort(values)[-min(FINALISTS, len(values))] - slack(coarse, float(np.max(values)))
+    chosen = as_like(np.nonzero(ahead)[0], maps, dtype=namespace(maps).int64)
+    schedule = quick.schedule if quick.schedule.absolute else replace(quick.schedule, epsilon=epsilon)
+    maps[chosen], values[ahead], _ = _heat(coarse, maps[chosen], replace(quick, schedule=schedule), on_step)
+    return maps, values
+
+
+def _heat(
+    problem: Problem, maps: Array, settings: Settings, on_step: Observer | None
+) -> tuple[Array, np.ndarray[Any, Any], float]:
+    """Where the candidates get together: maps, values, and the highest epsilon at which a batch of them ended."""
+    parts, _ = batches(problem, maps.shape[0], settings)
+    runs = [alternate(problem, maps[part], settings, stage="race", on_step=on_step) for part in parts]
+    found = namespace(maps).concat([run.maps for run in runs], axis=0)
+    return found, np.concatenate([run.values for run in runs]), max(run.epsilon for run in runs)
+
+
+def _quick(settings: Settings) -> Settings:
+    """Looser tolerances and a higher last epsilon."""
+    schedule = settings.schedule
+    if not schedule.absolute:
+        floor = max(RACE_FLOOR, schedule.floor)
+        schedule = replace(schedule, floor=floor, epsilon=max(schedule.epsilon, floor), decay=min(schedule.decay, 0.8))
+    return replace(
+        settings,
+        schedule=schedule,
+        tol=max(10 * settings.tol, 1e-3),
+        plan_tol=10 * settings.plan_tol,
+        plan_max_iter=min(20, settings.plan_max_iter),
+        max_iter=min(20, settings.max_iter),
+    )
+
+
+def after_race(settings: Settings) -> Settings:
+    """A race has already come down to its floor: the default schedule goes on from about there."""
+    if settings.sharpest is None:
+        return settings
+    return replace(settings, schedule=replace(settings.schedule, epsilon=max(COARSE, settings.schedule.floor)))
+
+
+def batches(problem: Problem, count: int, settings: Settings, most: int | None = None) -> tuple[list[slice], int]:
+    """Slices of the starts whose kernels fit memory together, whatever n_jobs; and how many slices fit at a time."""
+    bound = settings.memory if settings.memory is not None else int(SHARE_OF_FREE * free_memory(problem.x))
+    each = 2 * (problem.x.shape[0] * problem.y.shape[0] * problem.x.dtype.itemsize + 1)
+    size = max(1, min(count, bound // each))
+    if on_cuda(problem.x):
+        jobs = 1
+    else:
+        size = min(size, most or size)
+        size = math.ceil(count / math.ceil(count / size))  # of about one size, so that nobody waits
+        jobs = max(1, min(settings.n_jobs, bound // (size * each)))
+    return [slice(i, min(i + size, count)) for i in range(0, count, size)], jobs
+
+
+def slack(problem: Problem, value: float) -> float:
+    """How far below the best a value may lie and still be as good: 5 % of what is missing to a perfect score."""
+    return 0.05 * abs(problem.score_scale - abs(value)) + 1e-3 * problem.variance_scale
