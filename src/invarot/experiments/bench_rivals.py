@@ -62,7 +62,7 @@ def in_a_process(name: str, n: int, d: int, needed: int, cap: float) -> Row:
         return {"what": name, "note": f"not done in {8 * cap + 60:.0f} s"}
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["killed"])[-1]
-        missing = "ModuleNotFoundError" in last or "ImportError" in last
+        missing = last.startswith("ModuleNotFoundError") and "invarot" not in last
         return {"what": name, "note": "not installed" if missing else f"failed: {last[:100]}"}
     found: Row = json.loads(done.stdout.splitlines()[-1])
     return found
