@@ -36,6 +36,7 @@ OTT = ("OTT-JAX float32", "OTT-JAX float32, kernel mode", "OTT-JAX float32, its 
 GEOMLOSS = "GeomLoss float32, scaling 0.9"
 NAMES = (OURS, PLAIN, *POT, *OTT, GEOMLOSS)
 FEW = 5  # iterations: a multiple is timed to know what one costs
+TRIAL = 8.0  # seconds the multiple should take, about
 
 
 def compare_plan_steps(n: int, d: int, *, cap: float, say: Say, names: tuple[str, ...] = NAMES) -> list[Row]:
@@ -86,15 +87,18 @@ def measure(name: str, n: int, d: int, needed: int, cap: float) -> Row:
             times.append(time.perf_counter() - begun)
         peak = peak_memory() - before
         return _row(name, statistics.median(times[1:] or times), made, error(), peak, "")
-    few, more = ready(FEW), ready(3 * FEW)
+    few = ready(FEW)
     few()
-    short, long = seconds(few), seconds(more)
-    each = max((long - short) / (2 * FEW), 1e-6)
+    short = min(seconds(few), seconds(few))
+    timed = min(max(2, int(TRIAL / short)) * FEW, max(2, needed // FEW) * FEW)
+    each = (seconds(ready(timed)) - short) / (timed - FEW)
+    if each <= 0:
+        return {"what": name, "note": f"{timed} iterations took less time than {FEW}: the machine was busy, run again"}
     whole = short + each * (needed - FEW)
     if name == OTT[2]:  # nobody knows how many it needs: as many as the cap allows
         needed = int(min(needed, (cap - short) / each) // FEW * FEW)
     elif whole > cap:
-        return _row(name, whole, needed, None, peak_memory() - before, f"computed from {3 * FEW} iterations")
+        return _row(name, whole, needed, None, peak_memory() - before, f"computed from {timed} iterations")
     solve = ready(needed)
     begun = time.perf_counter()
     error, made = solve()
