@@ -28,21 +28,22 @@ MEANING = {
 EVIDENCE = {
     "gain": (
         "Better than chance",
-        "of the distance that chance leaves between a word and its nearest target is saved, for words that the map did "
-        "not see. Chance is the same target with every principal coordinate shuffled, fitted with the same freedom.",
+        "less distance to the nearest target than by chance, for words held out of the fit. Chance is the same target with "
+        "every principal coordinate shuffled, fitted in the same way.",
     ),
     "split": (
-        "Parts agree",
-        "of the words are sent to the same target by a map that was fitted without them.",
+        "Held-out words agree",
+        "of the words are sent to the same target by a map fitted without them.",
     ),
-    "surplus": (
-        "More than chance agrees",
-        "is what the share before is above that of the shuffled target: in few dimensions any map is stable.",
-    ),
+    "surplus": ("More than chance agrees", "more words agree so than by chance."),
     "twins": (
         "Nearer than neighbours",
-        "is by how much words lie nearer to their targets than to the next word of their own language; below 0 they lie "
-        "farther off, as translations of single words mostly do.",
+        "is how much nearer held-out words lie to their targets than neighbours of one language lie to each other, as a "
+        "part of that distance; between languages it is about 0, and far below where the map is wrong.",
+    ),
+    "smooth": (
+        "Leftovers alike",
+        "is how alike what is left over is at neighbouring words: noise is not alike (0), a wrong turn is.",
     ),
     "mutual": (
         "Mutual neighbours",
