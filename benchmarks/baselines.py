@@ -140,6 +140,8 @@ def page(rows: list[dict[str, Any]], checkpoints: Path) -> str:
             "",
             "`--systems adversarial --device cuda --set NAME=VALUE`, a million words an epoch, four checkpoints in each; every one is in",
             "[baselines.adversarial.csv](baselines.adversarial.csv). *Chosen*: the checkpoint of best criterion, which needs no labels.",
+            "The runs kept were one to six at a time on one H200 (TF32 products), and were stopped by the clock: their seconds are those of a",
+            "shared GPU.",
             "",
             *table(
                 ("settings", "pair", "seed", "epochs run", "chosen at", "its criterion", "P@1 chosen", "P@1 last"),

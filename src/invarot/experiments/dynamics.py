@@ -29,6 +29,7 @@ KINDS = ("l_∞, random start", "l_∞, signature start", "adversarial")
 
 
 FOUND = 0.05  # a run that never got so many words right found nothing
+LEVEL = 0.05  # rank correlations nearer than this are called level
 
 
 def cells(context: Context) -> Sequence[Cell]:
@@ -171,14 +172,16 @@ def conclude(rows: list[Row]) -> str:
     # a run that found nothing has nothing to be correlated with
     moving = {seed for (kind, seed), run in runs.items() if kind == KINDS[2] and _best(run) >= FOUND}
     theirs = correlation([row for row in rows if row["seed"] in moving], KINDS[2])
-    known = [value for value in ours if not math.isnan(value)]
     if not peak[KINDS[2]]:
         verdict = "was not tested (no adversarial run)"
     elif not moving:
         verdict = (f"could not be tested (none of {len(peak[KINDS[2]])} adversarial runs ever got beyond "
                    f"{100 * max(peak[KINDS[2]]):.1f} % of the words)")  # fmt: skip
     else:
-        verdict = "held here" if known and max(known) > theirs else "did NOT hold here"
+        ahead = ours[1] - theirs
+        verdict = (
+            "held here" if ahead > LEVEL else "did NOT hold here" if ahead < -LEVEL else "was not decided here: level"
+        )
         verdict += f" ({len(moving)} of {len(peak[KINDS[2]])} adversarial runs got anywhere)"
     lost = [best - value for best, value in zip(peak[KINDS[1]], final[KINDS[1]], strict=True)]
     return (

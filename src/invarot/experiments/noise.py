@@ -24,7 +24,7 @@ EPSILON = 0.01  # of every entropic plan, and the floor of the annealing
 
 def cells(context: Context) -> Sequence[Cell]:
     levels = (0.0, 0.2, 0.5) if context.quick else (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8)
-    repetitions, count = (2, 40) if context.quick else (20, 80)  # the paper: 5
+    repetitions, count = (2, 40) if context.quick else (5, 80)
     starts = 5 if context.quick else 20
     return [
         Cell(f"{family}, noise {level:g}, repetition {k}",
