@@ -97,7 +97,7 @@ def measure(name: str, n: int, d: int, needed: int, cap: float) -> Row:
     whole = short + each * (needed - FEW)
     if name == OTT[2]:  # nobody knows how many it needs: as many as the cap allows
         needed = int(min(needed, (cap - short) / each) // FEW * FEW)
-    elif whole > cap:
+    elif whole > cap and timed < needed:
         return _row(name, whole, needed, None, peak_memory() - before, f"computed from {timed} iterations")
     solve = ready(needed)
     begun = time.perf_counter()
