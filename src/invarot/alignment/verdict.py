@@ -17,9 +17,9 @@ from .settings import Settings
 __all__ = ["ALIGNED", "FAILED", "WEIGHTS", "Evidence", "Verdict", "decide", "features", "judge", "nearest"]
 
 # The rule, fitted by benchmarks/calibrate_verdict.py: log-odds = BIAS + Σ weight·feature (results/verdict.md).
-BIAS = -12.0
-WEIGHTS = {"gain": 16.5, "split": 4.6, "surplus": 11.3, "twins": 3.9, "smooth": -7.6}
-ALIGNED, FAILED = 0.8, 0.3
+BIAS = -9.04
+WEIGHTS = {"gain": 19.34, "split": 1.36, "surplus": 7.97, "twins": 4.55, "smooth": -13.57}
+ALIGNED, FAILED = 0.9, 0.3
 
 
 @dataclass(frozen=True)
