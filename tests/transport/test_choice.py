@@ -91,3 +91,12 @@ def test_exact_plans_honour_the_bound():
     for target, bound in ((y, 8 * 60 * 60 - 1), (y[:50], 8 * 60 * 50)):  # the network simplex needs more
         with pytest.raises(MemoryBound, match='plan="sinkhorn"'):
             invarot.align(x, target, plan="exact", start="identity", memory=bound)
+
+
+def test_only_the_threads_that_are_allowed_are_counted(monkeypatch):
+    z = np.zeros((1, 20000, 4), "float32")
+    monkeypatch.setattr("invarot.transport.choice.workers", lambda: 1)
+    one = memory_needed(z, z[0], dense=False)
+    monkeypatch.setattr("invarot.transport.choice.workers", lambda: 16)
+    block = 4 * 64 * 20000  # bytes of 64 rows of scores
+    assert memory_needed(z, z[0], dense=False) - one == 15 * 2 * block

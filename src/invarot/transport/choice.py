@@ -8,6 +8,7 @@ import re
 
 from ..arrays import Array, free_device_memory, has_triton, is_torch, on_cuda, to_numpy
 from ..errors import InputError, MemoryBound
+from ..threads import workers
 from .acceleration import DEPTH
 from .cost import LEAST_ROWS, BlockedCost, Cost, block_entries
 
@@ -64,7 +65,7 @@ def memory_needed(z: Array, y: Array, *, dense: bool) -> int:
     points = batch * (3 * n + m) * d + 2 * m * d + 8 * batch * (n + m)
     past = 2 * batch * m * (2 * (DEPTH + 1) + 2 * DEPTH)  # in float64 where they are combined
     block = min(max(block_entries(z), LEAST_ROWS * batch * m), batch * n * m)
-    threads = 1 if is_torch(z) else os.cpu_count() or 1
+    threads = 1 if is_torch(z) else workers()
     block *= 2 * min(threads, math.ceil(batch * n * m / block))
     return int(z.dtype.itemsize * (points + past + block + (batch * n * m if dense else 0)))
 
@@ -97,7 +98,7 @@ def make_cost(z: Array, y: Array, scale: float, a: Array, b: Array, *, memory: i
     if need > bound:
         raise MemoryBound(
             f"memory: a streamed plan of {n} × {m} points in {d} dimensions ({batch} starts) needs {need / 2**20:.0f} MiB, "
-            f"the bound is {bound / 2**20:.0f} MiB; raise memory=, solve fewer starts at a time, or pass float32 points"
+            f"the bound is {bound / 2**20:.0f} MiB; raise memory=, solve fewer starts at a time, allow fewer threads, or pass float32 points"
         )
     if kernels:
         if batch == 1 and has_triton() and need + 2 * n * m <= bound:
