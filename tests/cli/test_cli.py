@@ -101,7 +101,7 @@ def test_quiet_is_quiet(folder):
     done = invarot("align", folder / "a.vec", folder / "b.npz", "-o", folder / "q", "--quiet", "--max-words", 200)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     kept = load_translation(folder / "q")
-    assert (len(kept.source), kept.settings["fitted_words"]) == (200, [300, 300])  # half as many more help the fit
+    assert (len(kept.source), kept.settings["fitted_words"]) == (200, [300, 300])  # more of them help the fit
 
 
 def test_clouds_without_correspondence_do_not_pass_for_aligned(tmp_path):

@@ -27,7 +27,7 @@ def align_command(
         int | None, typer.Option(min=10, help="Keep only the first so many words of each file in the model.")
     ] = None,
     extra_words: Annotated[
-        int | None, typer.Option(min=0, help="Words after these that help the fit [half of --max-words].")
+        int | None, typer.Option(min=0, help="Words after these that help the fit [1.5 times --max-words].")
     ] = None,
     p: Annotated[float | None, typer.Option(help="Schatten exponent of the map, 1 to inf.")] = None,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
@@ -53,7 +53,7 @@ def align_command(
     how = recipe(preset, ordered=not unordered, **changes)
     if extra_words is not None and max_words is None:
         raise InputError("--extra-words: expected together with --max-words; without it every word is read and kept")
-    limit = None if max_words is None else max_words + (max_words // 2 if extra_words is None else extra_words)
+    limit = None if max_words is None else max_words + (3 * max_words // 2 if extra_words is None else extra_words)
     left = read_vectors(source, max_words=limit)
     right = read_vectors(target, max_words=limit)
     kept = Checkpoint(checkpoint, left, right, how, seed) if checkpoint else None
