@@ -40,7 +40,9 @@ def main() -> None:
     parser.add_argument("--languages", nargs="+", default=["es", "fr", "de"])
     parser.add_argument("--orders", nargs="+", default=["shuffled", "ordered"])
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--extra", type=int, default=3 * TOP // 2, help="words after the first 20,000 that help the fit")
+    parser.add_argument(
+        "--extra", type=int, default=3 * TOP // 2, help="words after the first 20,000 that help the fit"
+    )
     parser.add_argument(
         "--jobs", type=int, default=1, help="runs at once; set OMP_NUM_THREADS=1 where it is more than 1"
     )
