@@ -40,7 +40,9 @@ def run_race(
     ahead = values >= np.sort(values)[-min(FINALISTS, len(values))] - slack(coarse, float(np.max(values)))
     chosen = as_like(np.nonzero(ahead)[0], maps, dtype=namespace(maps).int64)
     schedule = quick.schedule if quick.schedule.absolute else replace(quick.schedule, epsilon=epsilon)
-    maps[chosen], values[ahead], _ = _heat(coarse, maps[chosen], replace(quick, schedule=schedule), on_step)
+    # marginals that are off by a hundredth move the objective by about as much: more than many maps differ by
+    last = replace(quick, schedule=schedule, plan_tol=settings.plan_tol, plan_max_iter=settings.plan_max_iter)
+    maps[chosen], values[ahead], _ = _heat(coarse, maps[chosen], last, on_step)
     return maps, values
 
 
