@@ -19,7 +19,7 @@ __all__ = ["ALIGNED", "FAILED", "WEIGHTS", "Evidence", "Verdict", "decide", "fea
 # The rule, fitted by benchmarks/calibrate_verdict.py: log-odds = BIAS + Σ weight·feature (results/verdict.md).
 BIAS = -9.04
 WEIGHTS = {"gain": 19.34, "split": 1.36, "surplus": 7.97, "twins": 4.55, "smooth": -13.57}
-ALIGNED, FAILED = 0.9, 0.3
+ALIGNED, FAILED = 0.8, 0.3
 
 
 @dataclass(frozen=True)
