@@ -138,7 +138,9 @@ def check_file(path: Path) -> None:
 
 def check_table(source: Any, words: Any, shape: tuple[int, ...], dtype: Any, holder: str) -> None:
     if len(shape) != 2 or shape[1] < 1 or dtype.kind not in "fiu":
-        raise InputError(f"{source}: expected a table of numbers (n, d), got shape {shape} of {dtype}")
+        raise InputError(
+            f"{source}: expected a table (n, d) of float16, float32, float64 or integers, got shape {shape} of {dtype}; convert it"
+        )
     if np.ndim(words) != 1 or len(words) != shape[0]:
         raise InputError(
             f"{source}: expected as many words as vectors, {holder} has {len(words)} words, the table {shape[0]} rows"
