@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterator
 from typing import Protocol, TypeVar, runtime_checkable
 
 from ..arrays import Array, exp_in_place, is_torch, log, logsumexp, machine_epsilon, namespace, on_cuda, transpose
-from ..threads import map_blocks
+from ..threads import map_blocks, workers
 
 T = TypeVar("T")
 
 NUMPY_BLOCK = 1 << 20  # scores in a block: a thread's block and its temporaries stay in cache
 TORCH_BLOCK = 1 << 24  # torch threads each operation itself: fewer, larger blocks
 CUDA_BLOCK = 1 << 27
+KEPT_BLOCK = 1 << 22  # a kept kernel is only read: larger blocks, fewer hand-overs between threads
 LEAST_ROWS = 64  # fewer and the matrix product spends its time packing y
 
 
@@ -83,7 +84,7 @@ class BlockedCost:
             u[..., rows] = -xp.log(mass) - top
             return ((self.a[..., rows] / mass)[..., None, :] @ kernel)[..., 0, :]
 
-        columns = sum(self._over_rows(work)) * xp.exp(shift)
+        columns = sum(self._over_rows(work, read=self.keep)) * xp.exp(shift)
         if bool(xp.min(columns) > self.tiny):
             return u, v - xp.log(columns)
         # some column received nothing a float can hold: find its potential in the log domain
@@ -146,15 +147,22 @@ class BlockedCost:
     def _scores(self, rows: slice) -> Array:
         return self.z[..., rows, :] @ self.yt
 
-    def _blocks(self) -> Iterator[slice]:
+    def _blocks(self, *, read: bool = False) -> Iterator[slice]:
         n = self.shape[-2]
         per_row = math.prod(self.shape[:-2]) * self.shape[-1]
-        step = max(LEAST_ROWS, block_entries(self.z) // per_row)
+        step = block_entries(self.z) // per_row
+        if read and not is_torch(self.z):
+            step = min(KEPT_BLOCK // per_row, math.ceil(n / workers()))
+        step = max(LEAST_ROWS, step)
         return (slice(i, min(i + step, n)) for i in range(0, n, step))
 
-    def _over_rows(self, work: Callable[[slice], T]) -> Iterator[T]:
-        """``work`` of each block, in order: torch brings its own threads, NumPy gets ours."""
-        return map(work, self._blocks()) if is_torch(self.z) else map_blocks(work, self._blocks())
+    def _over_rows(self, work: Callable[[slice], T], *, read: bool = False) -> Iterator[T]:
+        """``work`` of each block, in order: torch brings its own threads, NumPy gets ours.
+
+        ``read`` says that the work only reads a kept kernel.
+        """
+        blocks = self._blocks(read=read)
+        return map(work, blocks) if is_torch(self.z) else map_blocks(work, blocks)
 
 
 def block_entries(z: Array) -> int:
