@@ -14,6 +14,7 @@ from typing import Protocol, TypeVar, runtime_checkable
 
 from ..arrays import Array, exp_in_place, is_torch, log, logsumexp, machine_epsilon, namespace, on_cuda, transpose
 from ..threads import map_blocks, workers
+from .onepass import can_compile, one_pass
 
 T = TypeVar("T")
 
@@ -58,6 +59,7 @@ class BlockedCost:
         self.z, self.y, self.yt, self.a, self.b = z * scale, y, transpose(y), a, b
         self.keep = keep
         self.shape = (*z.shape[:-1], y.shape[-2])
+        self.compiled = keep and not is_torch(z) and self.shape[:-2] == (1,) and can_compile(math.prod(self.shape))
         self.tiny = float(xp.finfo(z.dtype).tiny) / machine_epsilon(z)
         self.reach = 0.4 * math.log(float(xp.finfo(z.dtype).max))  # how far v may drift before the kernel is rebuilt
         self.kernel: Array = None  # until the first potential is absorbed
@@ -75,20 +77,28 @@ class BlockedCost:
         if self.kernel is None or bool(xp.max(xp.abs(v - self.absorbed)) > self.reach):
             self._absorb(v)
         shift = v - self.absorbed
-        right = (self.b * xp.exp(shift))[..., None]
+        right = self.b * xp.exp(shift)
         u = xp.empty_like(self.top)
 
         def work(rows: slice) -> Array:
             kernel, top = self._kernel_rows(rows)
-            mass = (kernel @ right)[..., 0]
+            mass, columns = self._both_sums(kernel, right, self.a[..., rows])
             u[..., rows] = -xp.log(mass) - top
-            return ((self.a[..., rows] / mass)[..., None, :] @ kernel)[..., 0, :]
+            return columns
 
         columns = sum(self._over_rows(work, read=self.keep)) * xp.exp(shift)
         if bool(xp.min(columns) > self.tiny):
             return u, v - xp.log(columns)
         # some column received nothing a float can hold: find its potential in the log domain
         return u, self.column_potential(u)
+
+    def _both_sums(self, kernel: Array, right: Array, a: Array) -> tuple[Array, Array]:
+        """K · right and (a / that) · K for a block of rows K."""
+        if self.compiled:
+            mass, columns = one_pass(kernel[0], right[0], a.reshape(-1))
+            return mass[None], columns[None]
+        mass = (kernel @ right[..., None])[..., 0]
+        return mass, ((a / mass)[..., None, :] @ kernel)[..., 0, :]
 
     def column_potential(self, u: Array) -> Array:
         """v with every column right, entirely in the log domain: vⱼ = −log Σᵢ aᵢ exp(Lij + uᵢ)."""
@@ -152,7 +162,8 @@ class BlockedCost:
         per_row = math.prod(self.shape[:-2]) * self.shape[-1]
         step = block_entries(self.z) // per_row
         if read and not is_torch(self.z):
-            step = min(KEPT_BLOCK // per_row, math.ceil(n / workers()))
+            share = math.ceil(n / workers())
+            step = share if self.compiled else min(KEPT_BLOCK // per_row, share)
         step = max(LEAST_ROWS, step)
         return (slice(i, min(i + step, n)) for i in range(0, n, step))
 
