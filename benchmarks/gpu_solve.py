@@ -12,7 +12,7 @@ import csv
 import platform
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -59,7 +59,7 @@ def clouds(n: int, d: int, rng: np.random.Generator, noise: float = 0.3) -> tupl
     return x, y, turn, np.argsort(order)
 
 
-def large(rows: list[Row], n: int = 200_000, d: int = 300) -> None:
+def large(n: int = 200_000, d: int = 300) -> Iterator[Row]:
     """p = inf, every point in the coupling, from a map that is 0.3 (relative) off."""
     rng = np.random.default_rng(0)
     x, y, turn, right = clouds(n, d, rng)
@@ -89,13 +89,18 @@ def large(rows: list[Row], n: int = 200_000, d: int = 300) -> None:
     full = [step for step in steps if step.stage == "solve"]
     spent = np.diff(ends)
     whole = sum(seconds for seconds, step in zip(spent, steps, strict=False) if step.stage == "solve")
-    rows.append({"what": f"solve, n = m = {n}, d = {d}", "seconds": seconds, "first": first, "GiB": peak,
-                 "note": f"{hits:.2%} of the matches, {found.verdict.word}; {len(full)} steps with all points, "
-                         f"{sum(s.inner_iterations for s in full)} sweeps, {full[-1].mode}; {whole:.1f} s in them, "
-                         f"{spent[-1]:.1f} s for the verdict"})  # fmt: skip
+    yield {
+        "what": f"solve, n = m = {n}, d = {d}",
+        "seconds": seconds,
+        "first": first,
+        "GiB": peak,
+        "note": f"{hits:.2%} of the matches, {found.verdict.word}; {len(full)} steps with all points, "
+        f"{sum(s.inner_iterations for s in full)} sweeps, {full[-1].mode}; {whole:.1f} s in them, "
+        f"{spent[-1]:.1f} s for the verdict",
+    }
 
 
-def words(rows: list[Row], data: Path) -> None:
+def words(data: Path) -> Iterator[Row]:
     """20k words, 100-d, start to refined map, P@1 with CSLS beside the CPU's."""
     from invarot.translation import learn
     from invarot.words import read_vectors
@@ -108,12 +113,15 @@ def words(rows: list[Row], data: Path) -> None:
         host = learn(en, other, device="cpu")
         cpu = time.perf_counter() - begin
         scores = [one.evaluate(gold)["precision@1"] for one in (model, host)]
-        rows.append({"what": f"20k words, 100-d, en-{language}", "seconds": seconds, "first": first,
-                     "note": f"P@1 {100 * scores[0]:.2f}, on the CPU {100 * scores[1]:.2f} in {cpu:.0f} s; "
-                             f"{model.verdict.word}"})  # fmt: skip
+        yield {
+            "what": f"20k words, 100-d, en-{language}",
+            "seconds": seconds,
+            "first": first,
+            "note": f"P@1 {100 * scores[0]:.2f}, on the CPU {100 * scores[1]:.2f} in {cpu:.0f} s; {model.verdict.word}",
+        }
 
 
-def restarts(rows: list[Row], count: int = 1000) -> None:
+def restarts(count: int = 1000) -> Iterator[Row]:
     rng = np.random.default_rng(0)
     x = rng.gamma(2.0, size=(200, 3))
     x -= x.mean(axis=0)
@@ -127,12 +135,16 @@ def restarts(rows: list[Row], count: int = 1000) -> None:
 
     found, seconds, first = timed(solve)
     off = float(np.abs(found.map.cpu().numpy() - turn).max())
-    rows.append({"what": f"{count} random restarts, n = 200, d = 3", "seconds": seconds, "first": first,
-                 "note": f"map within {off:.0e}; {len(steps)} steps, at most "
-                         f"{sum(s.inner_iterations for s in steps)} sweeps, {steps[0].mode}"})  # fmt: skip
+    yield {
+        "what": f"{count} random restarts, n = 200, d = 3",
+        "seconds": seconds,
+        "first": first,
+        "note": f"map within {off:.0e}; {len(steps)} steps, at most "
+        f"{sum(s.inner_iterations for s in steps)} sweeps, {steps[0].mode}",
+    }
 
 
-def steps(rows: list[Row]) -> None:
+def steps() -> Iterator[Row]:
     """One plan step, its first sweep and each further one, kernel kept or streamed: what the choice rests on."""
     generator = torch.Generator(device="cuda").manual_seed(0)
     for d in (50, 100, 300):
@@ -157,7 +169,7 @@ def steps(rows: list[Row]) -> None:
                 row[f"{name}_ms"] = round(1e3 * one, 3)
                 row[f"{name}_sweep_ms"] = round(1e2 * (many - one), 4)
                 torch.cuda.empty_cache()
-            rows.append(row)
+            yield row
 
 
 def write(rows: list[Row], out: Path) -> None:
@@ -168,17 +180,32 @@ def write(rows: list[Row], out: Path) -> None:
         writer.writeheader()
         writer.writerows(rows)
     card = torch.cuda.get_device_name()
-    lines = ["# Whole solves on one GPU", "", f"`{COMMAND}`", "",
-             f"{card}, torch {torch.__version__}, Python {platform.python_version()}. Seconds: median after a first call, "
-             "which compiles kernels.", "", "| what | seconds | first call | peak GiB | |", "|---|---|---|---|---|"]  # fmt: skip
+    lines = [
+        "# Whole solves on one GPU",
+        "",
+        f"`{COMMAND}`",
+        "",
+        f"{card}, torch {torch.__version__}, Python {platform.python_version()}. Seconds: median after a first call, "
+        "which compiles kernels.",
+        "",
+        "| what | seconds | first call | peak GiB | |",
+        "|---|---|---|---|---|",
+    ]
     for row in rows:
         if "seconds" in row:
             peak = f"{row['GiB']:.1f}" if "GiB" in row else ""
             lines.append(f"| {row['what']} | {row['seconds']:.2f} | {row['first']:.2f} | {peak} | {row['note']} |")
     plans = [row for row in rows if "dense" in row]
     if plans:
-        lines += ["", "## Dense or streamed", "", "One plan step with one sweep and its images, and each further sweep.", "",
-                  "| | dense, float32 | streamed | streamed, then kept in float16 |", "|---|---|---|---|"]  # fmt: skip
+        lines += [
+            "",
+            "## Dense or streamed",
+            "",
+            "One plan step with one sweep and its images, and each further sweep.",
+            "",
+            "| | dense, float32 | streamed | streamed, then kept in float16 |",
+            "|---|---|---|---|",
+        ]
         lines += [f"| {row['what']} | {row['dense']} | {row['streamed']} | {row['kept']} |" for row in plans]
     (out / "gpu_solve.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
@@ -190,14 +217,15 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("results"))
     args = parser.parse_args()
     rows: list[Row] = []
-    jobs = {"large": large, "restarts": restarts, "steps": steps, "words": lambda rows: words(rows, args.data)}
+    jobs = {"large": large, "restarts": restarts, "steps": steps, "words": partial(words, args.data)}
     for name in args.only:
         if name == "words" and args.data is None:
             print("words: skipped, no --data")
             continue
-        jobs[name](rows)
-        print(*rows[-1].values(), sep=" · ", flush=True)
-        write(rows, args.out)
+        for row in jobs[name]():
+            rows.append(row)
+            print(*row.values(), sep=" · ", flush=True)
+            write(rows, args.out)
 
 
 if __name__ == "__main__":
