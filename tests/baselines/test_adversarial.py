@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from invarot import MissingExtra, baselines
-from invarot.baselines.adversarial import criterion
+from invarot.baselines.adversarial import Progress, criterion, refine_run
 
 
 @pytest.fixture(scope="module")
@@ -60,28 +60,85 @@ def test_checkpoints_and_length(clouds):
 
 
 def test_rounds_are_the_same_played_by_the_book():
-    """The hand-written step of the players is that of torch's own modules and optimiser."""
+    """The slopes written out, in two games at once, are those of torch's own modules and optimiser."""
     torch = pytest.importorskip("torch")
-    from invarot.baselines.game import Game
+    from invarot.baselines.game import Games
 
     torch.manual_seed(0)
-    x, y = torch.randn(1, 3), torch.randn(1, 3)  # one word a side: no draw changes what is seen
-    game = Game(x, y, batch=4, hidden=8, judge_rounds=1, dropout=0.0, smoothing=0.1, beta=0.01)
+    clouds = [(torch.randn(1, 3), torch.randn(1, 3)) for _ in range(2)]  # one word a side: no draw changes what is seen
+    rates = [0.1, 0.3]
+    games = Games(clouds, [1, 2], batch=4, hidden=8, judge_rounds=2, dropout=0.0, smoothing=0.1, beta=0.01)
+    first = [value.clone() for value in games.judge]
+    losses = games.play(3, rates)
+    for k, ((x, y), rate) in enumerate(zip(clouds, rates, strict=True)):
+        w, loss = by_the_book(torch, x, y, [value[k] for value in first], rate)
+        assert torch.allclose(games.maps[k], w.T, atol=1e-6)
+        assert losses[k] == pytest.approx(loss, abs=1e-6)
+    assert not torch.allclose(games.maps[0], games.maps[1], atol=1e-3)
+
+
+def by_the_book(torch, x, y, judge_values, rate):
     nn = torch.nn
     judge = nn.Sequential(
         nn.Linear(3, 8), nn.LeakyReLU(0.2), nn.Linear(8, 8), nn.LeakyReLU(0.2), nn.Linear(8, 1), nn.Sigmoid()
     )
-    for theirs, ours in zip(judge.parameters(), game.judge, strict=True):
-        theirs.data.copy_(ours.detach())
+    for theirs, ours in zip(judge.parameters(), judge_values, strict=True):
+        theirs.data.copy_(ours.T if theirs.ndim == 2 else ours[0])
     w = torch.eye(3, requires_grad=True)
     labels = torch.tensor([0.9] * 4 + [0.1] * 4)
+    total, told = 0.0, []
     for _ in range(3):
-        for target, values in ((labels, list(judge.parameters())), (1 - labels, [w])):
-            step = torch.optim.SGD(values, lr=0.1)
+        for target, values in (*[(labels, list(judge.parameters()))] * 2, (1 - labels, [w])):
+            step = torch.optim.SGD(values, lr=rate)
             step.zero_grad()
             words = torch.cat([(x @ w.T).expand(4, 3), y.expand(4, 3)])
-            nn.functional.binary_cross_entropy(judge(words)[:, 0], target).backward()
+            loss = nn.functional.binary_cross_entropy(judge(words)[:, 0], target)
+            loss.backward()
             step.step()
+            told = [*told[-1:], loss.item()]
+        total += told[0]  # the discriminator's, before its last step
         w.data.copy_(1.01 * w.data - 0.01 * w.data @ w.data.T @ w.data)
-    assert game.play(3, 0.1) > 0
-    assert torch.allclose(game.map(), w.detach().T, atol=1e-6)
+    return w.detach(), total / 3
+
+
+def test_games_draw_from_their_own_clouds():
+    torch = pytest.importorskip("torch")
+    from invarot.baselines.game import Games
+
+    a, b = torch.full((5, 2), 1.0), torch.full((3, 2), 2.0)
+    options = {"batch": 50, "hidden": 4, "judge_rounds": 1, "dropout": 0.0, "smoothing": 0.1, "beta": 0.0}
+    games = Games([(a, b), (b, a), (a, a)], [0, 0, 0], **options)
+    assert [set(side.flatten().tolist()) for side in games._draw(games.sides[0], 50)] == [{1.0}, {2.0}, {1.0}]
+    assert [set(side.flatten().tolist()) for side in games._draw(games.sides[1], 50)] == [{2.0}, {1.0}, {1.0}]
+    assert len(games.sides[0][0]) == 8  # a cloud of two games is kept once
+
+
+def test_runs_side_by_side(clouds):
+    pytest.importorskip("torch")
+    x, y, turn = clouds
+    seen = []
+    options = {"epochs": 3, "epoch_size": 3000, "hidden": 32, "beta": 0.05, "dropout": 0.0}
+    runs = baselines.adversarial_runs([(x, y), (y, x)], rngs=[1, 2], refinements=2, on_epoch=seen.append, **options)
+    assert [(epoch.number, epoch.run) for epoch in seen] == [(k // 2, k % 2) for k in range(6)]
+    for found, answer in zip(runs, (turn, turn.T), strict=True):
+        assert np.linalg.norm(found.map - answer) < 0.5 * np.linalg.norm(np.eye(2) - turn)
+    again = baselines.adversarial_runs([(x, y), (y, x)], rngs=[1, 2], refinements=2, **options)
+    assert all(np.array_equal(one.map, other.map) for one, other in zip(runs, again, strict=True))
+
+
+def test_refinement_keeps_what_the_criterion_likes():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(300, 6))
+    turn = np.linalg.qr(rng.normal(size=(6, 6)))[0]
+    near = np.linalg.qr(turn + 0.1 * rng.normal(size=(6, 6)))[0]
+    near *= np.sign(np.sum(near * turn, axis=0))
+    run = Progress(0.1, near, value=criterion(x, x @ turn, near))
+    before = run.value
+    refine_run(run, x, x @ turn, 5)
+    assert run.value > before + 1e-3
+    assert np.allclose(run.best, turn)
+    assert len(run.history) < 5  # a round that gains nothing is the last
+    tired = Progress(0.1, near, value=1.1)
+    refine_run(tired, x, x @ turn, 5)
+    assert np.array_equal(tired.best, near)
+    assert len(tired.history) == 1

@@ -5,7 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from invarot.baselines.self_learning import _draw, first_dictionary, learn_maps, self_learning
+from invarot.baselines.self_learning import _draw, _draw_both, first_dictionary, learn_maps, self_learning
+from invarot.retrieval import neighbours
 
 
 @pytest.fixture(scope="module")
@@ -54,9 +55,21 @@ def test_drawing_the_rth_best_is_dropping_at_random(clouds):
     """The share of rows that get their very best is the probability of keeping it."""
     x, y, turn, answer = clouds
     rng = np.random.default_rng(0)
-    hits = np.mean([np.mean(_draw(x @ turn, y, 10, 0.3, rng)[0] == answer) for _ in range(40)])
+    nothing = np.zeros(len(y))
+    hits = np.mean([np.mean(_draw(x @ turn, y, nothing, 0.3, rng)[0] == answer) for _ in range(40)])
     assert hits == pytest.approx(0.3, abs=0.02)
-    assert np.mean(_draw(x @ turn, y, 10, 1.0, rng)[0] == answer) == 1
+    assert np.mean(_draw(x @ turn, y, nothing, 1.0, rng)[0] == answer) == 1
+
+
+def test_a_dictionary_of_all_is_that_of_csls(clouds):
+    x, y, turn, _ = clouds
+    rough = x @ turn + 0.2 * np.random.default_rng(2).normal(size=x.shape)
+    (i, j), value = _draw_both(rough, y, 10, 1.0, np.random.default_rng(0))
+    there, back = neighbours(rough, y, k=1)[0][:, 0], neighbours(y, rough, k=1)[0][:, 0]
+    assert np.array_equal(j[: len(x)], there)
+    assert np.array_equal(i[len(x) :], back)
+    unit = rough / np.linalg.norm(rough, axis=1, keepdims=True)
+    assert value == pytest.approx((np.sum(unit * y[there], 1).mean() + np.sum(y * unit[back], 1).mean()) / 2)
 
 
 def test_same_seed_same_run(clouds):

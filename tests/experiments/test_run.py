@@ -10,7 +10,7 @@ import pytest
 
 from invarot import InputError, MissingExtra
 from invarot.experiments import NAMES, Context, find, reproduce
-from invarot.experiments.run import Cell, Experiment
+from invarot.experiments.run import Cell, Experiment, describe_machine
 
 pytest.importorskip("matplotlib")
 
@@ -86,8 +86,26 @@ def test_what_is_written(tmp_path):
     assert manifest["seed"] == 3
     assert manifest["finding"] == "held over 3 cells"
     assert "numpy" in manifest["versions"]
+    assert manifest["cells_by_machine"] == {describe_machine(): 3}
     assert (tmp_path / "figure.png").stat().st_size > 1000
     assert "<svg" in (tmp_path / "figure.svg").read_text()
+
+
+def test_cells_of_another_machine_say_so(tmp_path):
+    reproduce(make([]), Context(tmp_path), tell=lambda line: None)
+    store = tmp_path / "cells.jsonl"
+    lines = store.read_text().splitlines()
+    lines[2] = json.dumps({**json.loads(lines[2]), "machine": "elsewhere"})
+    store.write_text("\n".join(lines) + "\n")
+    reproduce(make([]), Context(tmp_path), tell=lambda line: None)
+    with (tmp_path / "data.csv").open() as stream:
+        assert [row["machine"] for row in csv.DictReader(stream)] == [
+            describe_machine(),
+            "elsewhere",
+            describe_machine(),
+        ]
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    assert manifest["cells_by_machine"] == {describe_machine(): 2, "elsewhere": 1}
 
 
 def test_without_matplotlib_nothing_is_started(tmp_path, monkeypatch):

@@ -1,6 +1,6 @@
 """The systems of the paper's tables, each behind the result type of the solver."""
 
-from .adversarial import adversarial
+from .adversarial import adversarial, adversarial_runs
 from .earth_mover import earth_mover
 from .emd import emd
 from .entropic import entropic
@@ -13,6 +13,6 @@ from .softassign import softassign
 from .wasserstein_procrustes import wasserstein_procrustes
 
 __all__ = [
-    "adversarial", "earth_mover", "emd", "entropic", "gromov_wasserstein", "l2_invarot", "learn_maps", "linf_invarot",
+    "adversarial", "adversarial_runs", "earth_mover", "emd", "entropic", "gromov_wasserstein", "l2_invarot", "learn_maps", "linf_invarot",
     "lp_invarot", "oracle", "procrustes", "self_learning", "softassign", "wasserstein_procrustes",
 ]  # fmt: skip

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from ..arrays import Array, as_like, import_torch, is_torch, namespace, place, t
 from ..checks import check_count, check_number, check_rng
 from ..geometry.orthogonal import polar
 from ..retrieval.neighbours import mutual, neighbours
-from .game import Game
+from .game import Games
 from .outcome import as_alignment, change, check_registered, record
 
 
@@ -28,12 +28,45 @@ class Epoch:
     criterion: float  # mean cosine of CSLS-best pairs of frequent words: the label-free choice of a model
     map: Array  # (dx, dy)
     rate: float
+    run: int = 0  # of those played together
 
 
-def adversarial(
-    x: Any,
-    y: Any,
+@dataclass
+class Progress:
+    """What one run has come to."""
+
+    rate: float
+    best: Array
+    value: float = -np.inf  # the criterion of the best checkpoint
+    end_value: float = -np.inf  # of the best end of an epoch
+    fell: bool = False
+    history: list[Step] = field(default_factory=list)
+
+    def note(self, w: Array, value: float, loss: float) -> bool:
+        """Keep a checkpoint; whether it is the best so far."""
+        self.history.append(record(len(self.history), objective=value, mode="adversarial",
+                                   map_change=change(w, self.best), energy=loss))  # fmt: skip
+        better = value > self.value
+        if better:
+            self.best, self.value = w, value
+        return better
+
+    def end_epoch(self, value: float, decay: float) -> None:
+        """The rate falls; from the second epoch on that ends below the best, twice as fast."""
+        below = value < self.end_value
+        self.rate *= decay * (0.5 if below and self.fell else 1.0)
+        self.fell, self.end_value = self.fell or below, max(value, self.end_value)
+
+
+def adversarial(x: Any, y: Any, *, rng: int | np.random.Generator = 0, **options: Any) -> Alignment:
+    """One run of :func:`adversarial_runs`, whose ``options`` these are: the map a discriminator cannot tell."""
+    return adversarial_runs([(x, y)], rngs=[rng], **options)[0]
+
+
+def adversarial_runs(
+    pairs: Sequence[tuple[Any, Any]],
     *,
+    rngs: Sequence[int | np.random.Generator],
     epochs: int = 5,
     epoch_size: int = 1_000_000,
     batch: int = 32,
@@ -50,10 +83,9 @@ def adversarial(
     checkpoints: int = 1,
     refinements: int = 0,
     refine_words: int = 15_000,
-    rng: int | np.random.Generator = 0,
     device: str | None = None,
     on_epoch: Callable[[Epoch], object] | None = None,
-) -> Alignment:
+) -> list[Alignment]:
     """Train W against a discriminator of mapped source words and target words; keep the checkpoint of best criterion.
 
     After each step of W, W ← (1 + β)W − β(WWᵀ)W pulls it to the orthogonal group. The criterion is the mean cosine of
@@ -63,8 +95,11 @@ def adversarial(
 
     Parameters
     ----------
-    x, y : (n, d) and (m, d)
-        Most frequent first.
+    pairs : sequence of (x, y), arrays (n, d) and (m, d)
+        Most frequent first; one pair for each run, all of one d. Runs go side by side: a GPU plays ten games in the time of
+        two or three.
+    rngs : sequence of int or Generator
+        One for each run. Words are drawn for all runs together, so that a run depends on which others are beside it.
     epoch_size, batch : int
         Words seen by W an epoch, and at a time.
     smoothing, rate_decay, beta : float
@@ -79,54 +114,53 @@ def adversarial(
         Where to train, such as ``"cuda"``: by default where ``x`` lies. A GPU replays recorded rounds (a CUDA graph), without
         which the many small steps would wait for their launches.
 
-    Departures: draws come from ``rng`` (the map is the same for the same seed on one machine); the best of all checkpoints
-    is kept, not of whole epochs only, where ``checkpoints`` is more than 1; no floor of the rate.
+    Departures: draws come from ``rngs`` (the same seeds give the same maps on one machine); the best of all checkpoints
+    is kept, not of whole epochs only, where ``checkpoints`` is more than 1; no floor of the rate; TF32 products on a GPU.
     """
     torch = import_torch("adversarial alignment")
-    x, y, a, b = check_registered(x, y)
     for name, count in (("epochs", epochs), ("epoch_size", epoch_size), ("batch", batch), ("hidden", hidden),
-                        ("checkpoints", checkpoints)):  # fmt: skip
+                        ("checkpoints", checkpoints), ("rngs", len(rngs))):  # fmt: skip
         check_count(count, name)
     check_number(beta, "beta", low=0)
-    if device is not None:
-        x, y, a, b = (place(to_numpy(side), device) for side in (x, y, a, b))
-    generator = check_rng(rng)
-    where = x.device if is_torch(x) else torch.device("cpu")
-    left, right = (torch.as_tensor(to_numpy(side[:words]), dtype=torch.float32, device=where) for side in (x, y))
-    if length is not None:
-        left, right = (
-            side * (check_number(length, "length", low=0, open_low=True) / _rms(side)) for side in (left, right)
-        )
+    placed = {(id(x), id(y)): _placed(x, y, device) for x, y in pairs}
+    sides = [placed[id(x), id(y)] for x, y in pairs]
+    clouds = _clouds(sides, words, length)
+    where = clouds[0][0].device
+    seeds = [int(check_rng(rng).integers(2**31)) for rng in rngs]
+    runs = [Progress(rate, as_like(np.eye(x.shape[1]), x)) for x, *_ in sides]
     rounds = max(1, epoch_size // (batch * checkpoints))
-    best, best_value, end_value, fell = as_like(np.eye(x.shape[1]), x), -np.inf, -np.inf, False
-    history: list[Step] = []
     with torch.random.fork_rng(devices=[where] if where.type == "cuda" else []):
-        torch.manual_seed(int(generator.integers(2**31)))
-        game = Game(left, right, batch=batch, hidden=hidden, judge_rounds=discriminator_steps, dropout=dropout,
-                    smoothing=smoothing, beta=beta)  # fmt: skip
+        games = Games(clouds, seeds, batch=batch, hidden=hidden, judge_rounds=discriminator_steps, dropout=dropout,
+                      smoothing=smoothing, beta=beta)  # fmt: skip
+        torch.manual_seed(seeds[0])
         for number in range(epochs * checkpoints):
-            loss = game.play(rounds, rate)
-            w = as_like(to_numpy(game.map()), x)
-            value = criterion(x, y, w, criterion_words)
-            history.append(_step(number, value, loss, w, best))
-            if on_epoch is not None:
-                on_epoch(Epoch(number, (number + 1) / checkpoints, loss, value, w, rate))
-            if value > best_value:
-                best, best_value = w, value
-            if (number + 1) % checkpoints == 0:
-                below = value < end_value
-                rate *= rate_decay * (0.5 if below and fell else 1.0)
-                fell, end_value = fell or below, max(value, end_value)
-    for number in range(refinements):
-        i, j = mutual((x @ best)[:refine_words], y[:refine_words])
-        w = polar(transpose(x[i]) @ y[j])
-        value = criterion(x, y, w, criterion_words)
-        history.append(_step(epochs * checkpoints + number, value, float("nan"), w, best))
-        if value <= best_value:
-            break
-        best, best_value = w, value
+            losses = games.play(rounds, [run.rate for run in runs])
+            for k, (run, (x, y, _, _), loss) in enumerate(zip(runs, sides, losses, strict=True)):
+                w = as_like(to_numpy(games.maps[k]), x)
+                value = criterion(x, y, w, criterion_words)
+                run.note(w, value, loss)
+                if on_epoch is not None:
+                    on_epoch(Epoch(number, (number + 1) / checkpoints, loss, value, w, run.rate, k))
+                if (number + 1) % checkpoints == 0:
+                    run.end_epoch(value, rate_decay)
+    for run, (x, y, _, _) in zip(runs, sides, strict=True):
+        refine_run(run, x, y, refinements, refine_words, criterion_words)
     label = "adversarial + refine" if refinements else "adversarial"
-    return as_alignment(x, y, a, b, best, name=label, history=History(history), options={"epochs": epochs})
+    return [
+        as_alignment(x, y, a, b, run.best, name=label, history=History(run.history), options={"epochs": epochs})
+        for run, (x, y, a, b) in zip(runs, sides, strict=True)
+    ]
+
+
+def refine_run(
+    run: Progress, x: Array, y: Array, rounds: int, words: int = 15_000, criterion_words: int = 10_000
+) -> None:
+    """Rounds of mutual CSLS pairs and Procrustes, while the criterion rises."""
+    for _ in range(rounds):
+        i, j = mutual((x @ run.best)[:words], y[:words])
+        w = polar(transpose(x[i]) @ y[j])
+        if not run.note(w, criterion(x, y, w, criterion_words), float("nan")):
+            break
 
 
 def criterion(x: Array, y: Array, w: Array, words: int = 10_000) -> float:
@@ -140,9 +174,27 @@ def criterion(x: Array, y: Array, w: Array, words: int = 10_000) -> float:
     return float(xp.mean(xp.sum(near * own, axis=1) / length))
 
 
+def _placed(x: Any, y: Any, device: str | None) -> tuple[Array, Array, Array, Array]:
+    checked = check_registered(x, y)
+    if device is None:
+        return checked
+    x, y, a, b = (place(to_numpy(side), device) for side in checked)
+    return x, y, a, b
+
+
+def _clouds(sides: Sequence[tuple[Array, ...]], words: int, length: float | None) -> list[tuple[Any, Any]]:
+    """What the games are played on, as torch tensors; a cloud of several runs once."""
+    torch = import_torch("adversarial alignment")
+    made: dict[int, Any] = {}
+    for side in (one for pair in sides for one in pair[:2]):
+        if id(side) not in made:
+            where = side.device if is_torch(side) else torch.device("cpu")
+            cloud = torch.as_tensor(to_numpy(side[:words]), dtype=torch.float32, device=where)
+            if length is not None:
+                cloud = cloud * (check_number(length, "length", low=0, open_low=True) / _rms(cloud))
+            made[id(side)] = cloud
+    return [(made[id(pair[0])], made[id(pair[1])]) for pair in sides]
+
+
 def _rms(side: Any) -> float:
     return float((side**2).sum(1).mean()) ** 0.5 or 1.0
-
-
-def _step(number: int, value: float, loss: float, w: Array, before: Array) -> Step:
-    return record(number, objective=value, mode="adversarial", map_change=change(w, before), energy=loss)

@@ -16,6 +16,7 @@ from ..geometry.orthogonal import polar
 from ..retrieval.neighbours import neighbours
 from ..retrieval.refine import common_space
 from ..words.preprocessing import unit_rows
+from .best import best
 from .outcome import as_alignment, change, check_pair, record
 
 DEEPEST = 64  # neighbours looked up for a stochastic dictionary: keeping 1 in 10, all 64 are dropped once in 850
@@ -89,7 +90,7 @@ def learn_maps(
     pairs = first_dictionary(x[:start_words], y[:start_words], csls_k)
     few_x, few_y = x[:cutoff], y[:cutoff]
     steps: list[Step] = []
-    best, improved, w = -100.0, 0, None
+    highest, improved, w = -100.0, 0, None
     for iteration in range(1, max_iter + 1):
         if iteration - improved > patience:
             if kept >= 1:
@@ -98,16 +99,12 @@ def learn_maps(
         found = polar(transpose(x[pairs[0]]) @ y[pairs[1]])
         moved = float("nan") if w is None else change(found, w)
         w = found
-        z = few_x @ w
-        there, forth = _draw(z, few_y, csls_k, kept, generator)
-        back, hither = _draw(few_y, z, csls_k, kept, generator)
-        pairs = _union(there, back)
-        objective = (forth + hither) / 2
+        pairs, objective = _draw_both(few_x @ w, few_y, csls_k, kept, generator)
         steps.append(record(iteration, objective=objective, mode="self-learning", epsilon=kept, map_change=moved))
         if on_step is not None:
             on_step(steps[-1])
-        if objective - best >= threshold:
-            best, improved = objective, iteration
+        if objective - highest >= threshold:
+            highest, improved = objective, iteration
     assert w is not None
     space = common_space(x[pairs[0]], y[pairs[1]], power=reweight, dewhiten=1.0, ridge=0.0)
     return Learned(space.x_map, space.y_map, w, History(steps))
@@ -128,17 +125,33 @@ def first_dictionary(x: Array, y: Array, csls_k: int) -> tuple[Array, Array]:
     return _union(there[:, 0], back[:, 0])
 
 
-def _draw(x: Array, y: Array, csls_k: int, keep: float, rng: np.random.Generator) -> tuple[Array, float]:
+def _draw_both(
+    x: Array, y: Array, csls_k: int, keep: float, rng: np.random.Generator
+) -> tuple[tuple[Array, Array], float]:
+    """A dictionary drawn in both directions by CSLS, and the mean cosine of the best of all, over both."""
+    x, y = unit_rows(x), unit_rows(y)
+    near_x, near_y = (_nearness(one, other, csls_k) for one, other in ((x, y), (y, x)))
+    there, forth = _draw(x, y, near_y, keep, rng)
+    back, hither = _draw(y, x, near_x, keep, rng)
+    return _union(there, back), (forth + hither) / 2
+
+
+def _nearness(x: Array, y: Array, csls_k: int) -> Array:
+    """Half the mean cosine to the nearest few: what CSLS takes off."""
+    xp = namespace(x)
+    return xp.mean(best(x, y, min(csls_k, y.shape[0]))[1], axis=1) / 2
+
+
+def _draw(x: Array, y: Array, lowered: Array, keep: float, rng: np.random.Generator) -> tuple[Array, float]:
     """For each row of x its best row of y among randomly kept ones, and the mean cosine of the best of all."""
     xp = namespace(x)
     ranks = np.minimum(rng.geometric(keep, x.shape[0]), min(DEEPEST, y.shape[0])) - 1
-    found, _ = neighbours(x, y, k=int(ranks.max()) + 1, csls_k=csls_k)
-    first = y[found[:, 0]]
-    cosine = xp.sum(x * first, axis=1) / xp.sqrt(xp.sum(x * x, axis=1) * xp.sum(first * first, axis=1) + 1e-30)
+    found, _ = best(x, y, int(ranks.max()) + 1, lowered=lowered)
+    cosine = float(xp.mean(xp.sum(x * y[found[:, 0]], axis=1)))
     if int(ranks.max()) == 0:
-        return found[:, 0], float(xp.mean(cosine))
+        return found[:, 0], cosine
     rows = xp.arange(found.shape[0], device=device(found))
-    return found[rows, as_like(ranks, x, dtype=xp.int64)], float(xp.mean(cosine))
+    return found[rows, as_like(ranks, x, dtype=xp.int64)], cosine
 
 
 def _union(there: Array, back: Array) -> tuple[Array, Array]:

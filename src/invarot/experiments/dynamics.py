@@ -15,7 +15,7 @@ from ..alignment.alternate import alternate
 from ..alignment.problem import pose
 from ..alignment.settings import Settings
 from ..arrays import as_like, on_cuda, place
-from ..baselines.adversarial import Epoch, adversarial
+from ..baselines.adversarial import Epoch, adversarial_runs
 from ..errors import MissingExtra
 from ..retrieval import evaluate
 from ..starts import STARTS
@@ -37,7 +37,7 @@ def cells(context: Context) -> Sequence[Cell]:
     starts, games = (1, 1) if context.quick else (3, 5)
     found = [Cell(f"{KINDS[0]} {k}", partial(invariant, words, "random", context, k)) for k in range(starts)]
     found.append(Cell(KINDS[1], partial(invariant, words, "signature", context, 0)))
-    found.extend(Cell(f"{KINDS[2]} {k}", partial(opponent, context, k)) for k in range(games))
+    found.append(Cell(f"{KINDS[2]}, {games} games", partial(opponents, context, games)))
     return found
 
 
@@ -88,7 +88,7 @@ def invariant(words: int, start: str, context: Context, number: int) -> list[Row
     return rows
 
 
-def opponent(context: Context, number: int) -> list[Row]:
+def opponents(context: Context, games: int) -> list[Row]:
     """Checkpoints of the adversarial baseline: its criterion and the precision. None without torch.
 
     Of the size of its paper where there is a GPU; a processor would take days, and is given a fiftieth.
@@ -99,7 +99,7 @@ def opponent(context: Context, number: int) -> list[Row]:
 
     def note(epoch: Epoch) -> None:
         rows.append({
-            "system": KINDS[2], "seed": number, "step": epoch.epochs, "objective": epoch.criterion,
+            "system": KINDS[2], "seed": epoch.run, "step": epoch.epochs, "objective": epoch.criterion,
             "loss": epoch.discriminator_loss, **score(epoch.map),
         })  # fmt: skip
 
@@ -108,12 +108,13 @@ def opponent(context: Context, number: int) -> list[Row]:
         options = {"epochs": 3, "epoch_size": 1600, "hidden": 128}
     elif not on_cuda(score.x):
         options |= {"epoch_size": 64_000, "hidden": 512}
+    seeds = [context.seed + k for k in range(games)]
     try:
-        adversarial(score.x, score.y, criterion_words=1000 if context.quick else 10_000, rng=context.seed + number,
-                    on_epoch=note, **options)  # fmt: skip
+        adversarial_runs([(score.x, score.y)] * games, rngs=seeds, on_epoch=note,
+                         criterion_words=1000 if context.quick else 10_000, **options)  # fmt: skip
     except MissingExtra:
         return []
-    return rows
+    return sorted(rows, key=lambda row: (row["seed"], row["step"]))
 
 
 def correlation(rows: list[Row], system: str) -> float:

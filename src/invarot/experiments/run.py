@@ -7,6 +7,7 @@ import json
 import platform
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
@@ -85,16 +86,20 @@ def reproduce(experiment: Experiment, context: Context, *, tell: Teller | None =
         # quick problems are too small for threads to help, and on a busy machine threads wait for each other
         with threadpool_limits(limits=1 if context.quick else None):
             rows = [dict(row) for row in cell.work()]
-        done[cell.name] = {"name": cell.name, "seconds": round(time.perf_counter() - start, 3), "rows": rows}
+        seconds = round(time.perf_counter() - start, 3)
+        done[cell.name] = {"name": cell.name, "seconds": seconds, "machine": describe_machine(), "rows": rows}
         with store.open("a", encoding="utf-8") as stream:
             stream.write(json.dumps(done[cell.name]) + "\n")
     finished = [done[cell.name] for cell in todo if cell.name in done]
+    machines = dict(Counter(cell.get("machine", "not recorded") for cell in finished))
     rows = [row for cell in finished for row in cell["rows"]]
     if not rows:
         raise InputError(
             f"--only: none of the {len(todo)} cells of {experiment.name} has that in its name, such as {todo[0].name!r}"
         )
-    write_csv(context.out / "data.csv", rows)
+    if len(machines) > 1:  # a table put together on several machines says so in each row
+        written = [{**row, "machine": cell.get("machine", "not recorded")} for cell in finished for row in cell["rows"]]
+    write_csv(context.out / "data.csv", written if len(machines) > 1 else rows)
     figure = experiment.draw(rows, pyplot)
     for kind in ("png", "svg"):
         # no date and no random ids in the files: the same data give the same bytes
@@ -105,7 +110,7 @@ def reproduce(experiment: Experiment, context: Context, *, tell: Teller | None =
     if left:
         sentence += f" ({left} of {len(todo)} cells were not run.)"
     seconds = sum(cell["seconds"] for cell in finished)
-    _write_manifest(context, experiment, sentence, seconds, time.perf_counter() - begun)
+    _write_manifest(context, experiment, sentence, seconds, time.perf_counter() - begun, machines)
     return sentence
 
 
@@ -142,7 +147,9 @@ def _parse(line: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _write_manifest(context: Context, experiment: Experiment, sentence: str, seconds: float, last: float) -> None:
+def _write_manifest(
+    context: Context, experiment: Experiment, sentence: str, seconds: float, last: float, machines: dict[str, int]
+) -> None:
     manifest = {
         "experiment": experiment.name,
         "command": context.command,
@@ -153,11 +160,22 @@ def _write_manifest(context: Context, experiment: Experiment, sentence: str, sec
         "seconds_of_this_run": round(last, 1),
         "versions": {"python": platform.python_version(), **versions()},
         "machine": f"{platform.system()} {platform.machine()}",
+        "cells_by_machine": machines,  # those above are of the last call, which drew the figure
         "date": time.strftime("%Y-%m-%d"),
         **experiment.notes,
     }
     text = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
     (context.out / "manifest.json").write_text(text, encoding="utf-8")
+
+
+def describe_machine() -> str:
+    """Where a cell was computed, in a few words."""
+    parts = [f"{platform.system()} {platform.machine()}", f"Python {platform.python_version()}"]
+    parts += [f"{name} {number}" for name, number in versions().items() if name in ("numpy", "torch")]
+    torch = sys.modules.get("torch")  # a run that never asked for it has not used its GPU either
+    if torch is not None and torch.cuda.is_available():
+        parts.append(torch.cuda.get_device_name())
+    return ", ".join(parts)
 
 
 def versions() -> dict[str, str]:

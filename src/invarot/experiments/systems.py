@@ -1,9 +1,9 @@
-"""The systems of the translation table, each a function from two clouds to the maps of both sides."""
+"""The systems of the translation table, each from two clouds to the maps of both sides; some go on to a second row."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,11 +12,13 @@ import numpy as np
 from .. import Schedule, align
 from ..arrays import Array, as_like
 from ..baselines import adversarial, earth_mover, gromov_wasserstein, learn_maps, wasserstein_procrustes
+from ..baselines.adversarial import Progress, refine_run
 from ..baselines.procrustes import procrustes_map
 from ..retrieval import refine
 
 Maps = tuple[Array, Array]
-System = Callable[[Array, Array, Any, int, "Sizes"], Maps]
+Stage = tuple[str, Maps]  # the name of a row, and its maps
+System = Callable[[Array, Array, Any, int, "Sizes"], Iterator[Stage]]
 SCHEDULE = Schedule(0.1, 0.85, 0.02, adaptive=True)
 
 
@@ -34,12 +36,12 @@ class Sizes:
     exact: int  # words of exact plans
 
     @classmethod
-    def of(cls, quick: bool, words: int) -> Sizes:
+    def of(cls, quick: bool, words: int, *, cuda: bool = False) -> Sizes:
         if quick:
             return cls(600, 4, 600, 2, 1600, 64, 40, 300)
-        if words <= 5000:
-            return cls(1500, 10, 2500, 5, 16_000, 512, 400, 800)
-        return cls(5000, 50, 20_000, 5, 1_000_000, 2048, 1000, 1500)
+        # games of the original's size are a GPU's work: the small ones a processor can play go nowhere
+        game = (1_000_000, 2048) if cuda or words > 5000 else (16_000, 512)
+        return cls(1500, 10, 2500, 5, *game, 400, 800) if words <= 5000 else cls(5000, 50, 20_000, 5, *game, 1000, 1500)
 
 
 def _one(w: Array, y: Array) -> Maps:
@@ -65,10 +67,22 @@ def _learned(x: Array, y: Array, sizes: Sizes, seed: int) -> Maps:
     return found.x_map, found.y_map
 
 
-def _played(x: Array, y: Array, sizes: Sizes, seed: int, refinements: int) -> Maps:
-    found = adversarial(x, y, epochs=sizes.epochs, epoch_size=sizes.epoch_size, hidden=sizes.hidden, rng=seed,
-                        checkpoints=4, refinements=refinements, criterion_words=min(10_000, len(x)))  # fmt: skip
-    return _one(found.map, y)
+def game_options(sizes: Sizes, words: int) -> dict[str, Any]:
+    return {"epochs": sizes.epochs, "epoch_size": sizes.epoch_size, "hidden": sizes.hidden, "checkpoints": 4,
+            "criterion_words": min(10_000, words)}  # fmt: skip
+
+
+def _played(x: Array, y: Array, sizes: Sizes, seed: int) -> Iterator[Stage]:
+    options = game_options(sizes, len(x))
+    found = adversarial(x, y, rng=seed, **options)
+    yield "adversarial", _one(found.map, y)
+    yield refined_game(x, y, found, options)
+
+
+def refined_game(x: Array, y: Array, found: Any, options: dict[str, Any]) -> Stage:
+    run = Progress(0.0, found.map, value=max(found.history["objective"]))
+    refine_run(run, x, y, 5, criterion_words=options["criterion_words"])
+    return "adversarial + refine", _one(run.best, y)
 
 
 def _batched(x: Array, y: Array, sizes: Sizes, seed: int) -> Maps:
@@ -77,10 +91,16 @@ def _batched(x: Array, y: Array, sizes: Sizes, seed: int) -> Maps:
     return _one(found.map, y)
 
 
-SYSTEMS: dict[str, System] = {
-    "Procrustes": lambda x, y, known, seed, sizes: _one(procrustes_map(x, y, known), y),
-    "adversarial": lambda x, y, known, seed, sizes: _played(x, y, sizes, seed, 0),
-    "adversarial + refine": lambda x, y, known, seed, sizes: _played(x, y, sizes, seed, 5),
+def _single(name: str, work: Callable[[Array, Array, Any, int, Sizes], Maps]) -> System:
+    """A system of one row."""
+
+    def run(x: Array, y: Array, known: Any, seed: int, sizes: Sizes) -> Iterator[Stage]:
+        yield name, work(x, y, known, seed, sizes)
+
+    return run
+
+
+_SINGLE: dict[str, Callable[[Array, Array, Any, int, Sizes], Maps]] = {
     "Wasserstein–Procrustes": lambda x, y, known, seed, sizes: _batched(x, y, sizes, seed),
     "Gromov–Wasserstein": lambda x, y, known, seed, sizes: _one(
         gromov_wasserstein(x[: sizes.words], y[: sizes.words], epsilon=5e-4, rng=seed).map, y
@@ -92,4 +112,10 @@ SYSTEMS: dict[str, System] = {
     "l_2-InvarOT": lambda x, y, known, seed, sizes: _one(solve(x, y, sizes, 2.0, seed).map, y),
     "l_∞-InvarOT": lambda x, y, known, seed, sizes: _one(solve(x, y, sizes, math.inf, seed).map, y),
     "l_∞-InvarOT + refine": lambda x, y, known, seed, sizes: _refined(x, y, sizes, seed),
+}
+
+SYSTEMS: dict[str, System] = {
+    "Procrustes": _single("Procrustes", lambda x, y, known, seed, sizes: _one(procrustes_map(x, y, known), y)),
+    "adversarial": lambda x, y, known, seed, sizes: _played(x, y, sizes, seed),
+    **{name: _single(name, work) for name, work in _SINGLE.items()},
 }

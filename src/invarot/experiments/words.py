@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -37,37 +38,63 @@ def cells(context: Context) -> Sequence[Cell]:
     ]  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Setting:
+    """A pair of clouds with its rows in order or not, what is known of it, and what it is tested on."""
+
+    x: Array
+    y: Array
+    known: np.ndarray[Any, Any]  # (k, 2) rows of both sides
+    gold: dict[int, set[int]]
+    sizes: Sizes
+    row: Row
+
+    @classmethod
+    def of(cls, task: Task, shuffled: bool, seed: int, context: Context) -> Setting:
+        pair = task.load()
+        first = Sizes.of(context.quick, len(pair.x)).words
+        orders = [np.arange(len(side)) for side in (pair.x, pair.y)]
+        if shuffled:  # the frequent words stay the frequent ones; their order among themselves goes
+            orders = [
+                shuffled_order(
+                    len(order), first=min(first, len(order)), rng=np.random.default_rng((context.seed, seed, k))
+                )
+                for k, order in enumerate(orders)
+            ]
+        ranks = [np.argsort(order) for order in orders]
+        known = np.asarray([(ranks[0][i], ranks[1][j]) for i, j in pair.train], dtype=np.int64)
+        moved = {int(ranks[0][i]): {int(ranks[1][j]) for j in js} for i, js in pair.gold.targets.items()}
+        x, y = (
+            place(np.ascontiguousarray(side[order]), "auto")
+            for side, order in zip((pair.x, pair.y), orders, strict=True)
+        )
+        sizes = Sizes.of(context.quick, len(pair.x), cuda=on_cuda(x))
+        row: Row = {"pair": task.name, "words": len(pair.x), "shuffled": shuffled, "seed": seed}
+        return cls(x, y, known, moved, sizes, row)
+
+    def score(self, system: str, maps: tuple[Array, Array], seconds: float) -> Row:
+        """A row of the table: P@1 with nearest neighbours and with CSLS, and the seconds until the maps were there."""
+        row = {**self.row, "system": system, "seconds": round(seconds, 2)}
+        for method, name in (("cosine", "nn"), ("csls", "csls")):
+            row[f"precision_{name}"] = 100 * _precision(self.x @ maps[0], self.y @ maps[1], self.gold, method)
+        return row | {"queries": len(self.gold), "device": "cuda" if on_cuda(self.x) else "cpu"}
+
+
 def measure(task: Task, system: str, shuffled: bool, seed: int, context: Context) -> list[Row]:
-    """One run of one system: P@1 with nearest neighbours and with CSLS, and the seconds until the maps were there."""
-    pair = task.load()
-    sizes = Sizes.of(context.quick, len(pair.x))
-    orders = [np.arange(len(side)) for side in (pair.x, pair.y)]
-    if shuffled:  # the frequent words stay the frequent ones; their order among themselves goes
-        orders = [
-            shuffled_order(
-                len(order), first=min(sizes.words, len(order)), rng=np.random.default_rng((context.seed, seed, k))
-            )
-            for k, order in enumerate(orders)
-        ]
-    ranks = [np.argsort(order) for order in orders]
-    known = np.asarray([(ranks[0][i], ranks[1][j]) for i, j in pair.train], dtype=np.int64)
-    x, y = (
-        place(np.ascontiguousarray(side[order]), "auto") for side, order in zip((pair.x, pair.y), orders, strict=True)
-    )
-    row: Row = {"pair": task.name, "words": len(pair.x), "system": system, "shuffled": shuffled, "seed": seed}
-    begun = time.perf_counter()
+    """One run of one system: a row, or one for each of its stages."""
+    setting = Setting.of(task, shuffled, seed, context)
+    rows: list[Row] = []
+    begun, spent = time.perf_counter(), 0.0
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NotConverged)
-            left, right = SYSTEMS[system](x, y, known, seed, sizes)
+            for name, maps in SYSTEMS[system](setting.x, setting.y, setting.known, seed, setting.sizes):
+                spent += time.perf_counter() - begun
+                rows.append(setting.score(name, maps, spent))
+                begun = time.perf_counter()
     except MissingExtra:
         return []
-    row["seconds"] = round(time.perf_counter() - begun, 2)
-    moved = {int(ranks[0][i]): {int(ranks[1][j]) for j in js} for i, js in pair.gold.targets.items()}
-    for method, name in (("cosine", "nn"), ("csls", "csls")):
-        row[f"precision_{name}"] = 100 * _precision(x @ left, y @ right, moved, method)
-    row |= {"queries": len(moved), "device": "cuda" if on_cuda(x) else "cpu"}
-    return [row]
+    return rows
 
 
 def _precision(x: Array, y: Array, gold: dict[int, set[int]], method: str) -> float:
