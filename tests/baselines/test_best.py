@@ -7,7 +7,8 @@ from invarot.baselines.best import best, grouped_top_k
 
 
 @pytest.mark.parametrize(("m", "k"), [(400, 1), (400, 5), (403, 7), (1000, 30), (50, 10), (5, 9)])
-def test_the_same_as_sorting(lib, m, k):
+def test_the_same_as_sorting(lib, m, k, monkeypatch):
+    monkeypatch.setattr("invarot.baselines.best.WIDE", 0)
     z = np.random.default_rng(0).normal(size=(20, m))
     z[3] = np.sort(z[3])[::-1]  # the best lie side by side, and after each other
     z[4] = np.sort(z[4])
@@ -17,7 +18,8 @@ def test_the_same_as_sorting(lib, m, k):
     assert np.array_equal(values, np.take_along_axis(z, order, axis=1))
 
 
-def test_scores_are_lowered(lib):
+def test_scores_are_lowered(lib, monkeypatch):
+    monkeypatch.setattr("invarot.baselines.best.WIDE", 0)
     rng = np.random.default_rng(1)
     x, y, hubs = rng.normal(size=(30, 4)), rng.normal(size=(500, 4)), rng.uniform(size=500)
     found, values = best(lib.array(x), lib.array(y), 3, lowered=lib.array(hubs))

@@ -6,6 +6,7 @@ from ..arrays import Array, device, namespace, top_k, transpose
 from ..retrieval.scores import blocks, each_block
 
 GROUP = 16
+WIDE = 8192  # fewer columns are sought through as they are
 
 
 def best(x: Array, y: Array, count: int, *, lowered: Array | None = None) -> tuple[Array, Array]:
@@ -27,7 +28,7 @@ def grouped_top_k(z: Array, k: int) -> tuple[Array, Array]:
     """As :func:`invarot.arrays.top_k` of (n, m) scores: the k best lie in the k groups whose maxima are the largest."""
     n, m = z.shape
     groups = m // GROUP
-    if groups < 2 * k:
+    if k == 1 or groups < 2 * k or m < WIDE:
         return top_k(z, min(k, m))
     xp = namespace(z)
     spread = xp.reshape(z[:, : groups * GROUP], (n, GROUP, groups))
