@@ -8,7 +8,7 @@ from scipy.optimize import quadratic_assignment
 
 from invarot.arrays import Array, as_like, namespace, to_numpy, transpose
 from invarot.errors import InputError
-from invarot.starts.matching import polar, soft_match, squared_distances
+from invarot.starts.matching import polar, soft_moment, squared_distances
 from invarot.starts.profiles import anchored_cost, canonical_order
 
 
@@ -63,10 +63,10 @@ def clusters(
         found.append((value, cx, cy, transpose(cx * xp.sqrt(mass_x * mass_y)[:, None]) @ cy))
     found.sort(key=lambda item: -item[0])
     anchors_x, anchors_y = xp.concat([item[1] for item in found]), xp.concat([item[2] for item in found])
-    plan = soft_match(anchored_cost(xs, ys, a_s, b_s, anchors_x, anchors_y), a_s, b_s, epsilon=epsilon)
+    cost = anchored_cost(xs, ys, a_s, b_s, anchors_x, anchors_y)
     moments = [item[3] for item in found]
     mean = sum(moments[1:], start=moments[0]) / len(moments)
-    return polar(xp.stack([transpose(xs) @ (plan @ ys), mean, *moments]))
+    return polar(xp.stack([soft_moment(cost, xs, ys, a_s, b_s, epsilon=epsilon), mean, *moments]))
 
 
 def kmeans(x: Array, a: Array, k: int, *, rng: np.random.Generator, max_iter: int = 25) -> tuple[Array, Array]:

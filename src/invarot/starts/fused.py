@@ -10,7 +10,7 @@ import numpy as np
 from invarot.arrays import Array, log, namespace, transpose
 from invarot.errors import InputError
 from invarot.starts.descriptors import descriptor
-from invarot.starts.matching import polar, soft_match, squared_distances
+from invarot.starts.matching import polar, soft_moment, squared_distances
 from invarot.starts.profiles import principal, scaled, second_moment, subsample
 from invarot.starts.signature import as_sizes, side_cost
 
@@ -88,7 +88,7 @@ def fused(
         prior = scaled(squared_distances(px, py), a_s, b_s)
         if side is not None:
             prior = prior + side_weight * side_cost(side, x, y, rows, columns, a_s, b_s)
-        start = polar(transpose(xs) @ (soft_match(prior, a_s, b_s, epsilon=0.1, max_iter=15) @ ys))
+        start = polar(soft_moment(prior, xs, ys, a_s, b_s, epsilon=0.1, max_iter=15))
         maps.append(_anneal(xs, ys, a_s, b_s, start, prior, prior_weight, first, last, decay))
     return namespace(x).stack(maps)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from invarot.arrays import Array, as_like, exp_in_place, log, logsumexp, namespace, svd, to_numpy, transpose
+from invarot.arrays import Array, as_like, is_torch, namespace, svd, to_numpy, transpose
+from invarot.threads import map_blocks
+from invarot.transport.cost import NUMPY_BLOCK, MatrixCost
+from invarot.transport.sinkhorn import Potentials, sinkhorn
 
 
 def polar(moment: Array) -> Array:
@@ -19,7 +20,7 @@ def polar(moment: Array) -> Array:
 
 
 def soft_match(cost: Array, a: Array, b: Array, *, epsilon: float, max_iter: int = 100, tol: float = 1e-3) -> Array:
-    """Entropic plan for ``cost``: Sinkhorn in a kernel that is rebuilt in the log domain whenever it degenerates.
+    """Entropic plan for ``cost``.
 
     Parameters
     ----------
@@ -28,47 +29,33 @@ def soft_match(cost: Array, a: Array, b: Array, *, epsilon: float, max_iter: int
     epsilon : float
         Entropy weight, in the units of ``cost``.
     max_iter, tol : int, float
-        Stop after ``max_iter`` rounds, or when the column sums are within ``tol`` (relative, in total) of ``b``.
+        Stop after ``max_iter`` sweeps, or when the row sums are within ``tol`` (in total) of ``a``.
 
     Returns
     -------
     plan : array (n, m)
     """
+    scores, u, v = _matched(cost, a, b, epsilon, max_iter, tol)
+    return scores.plan(u, v)[0]
+
+
+def soft_moment(
+    cost: Array, x: Array, y: Array, a: Array, b: Array, *, epsilon: float, max_iter: int = 100, tol: float = 1e-3
+) -> Array:
+    """``x.T @ plan @ y`` for the plan of `soft_match`, which is not made."""
+    scores, u, v = _matched(cost, a, b, epsilon, max_iter, tol)
+    return transpose(x) @ scores.apply(u, v, y)[0]
+
+
+def _matched(
+    cost: Array, a: Array, b: Array, epsilon: float, max_iter: int, tol: float
+) -> tuple[MatrixCost, Array, Array]:
     xp = namespace(cost)
-    reach = 0.4 * math.log(float(xp.finfo(cost.dtype).max))
-    z = cost / (-epsilon)
-    f, g = xp.zeros_like(a), xp.zeros_like(b)
-    kernel, u, v = None, xp.ones_like(a), xp.ones_like(b)
-    for _ in range(max_iter):
-        if kernel is None:
-            # a column in the log domain, then rows: every entry is within the range of exp
-            g = log(b) - logsumexp(z + f[:, None], 0)
-            kernel, f = _stochastic_rows(z, g, a)
-            u, v = xp.ones_like(a), xp.ones_like(b)
-        columns = transpose(kernel) @ u  # the rows are right here, after every round
-        if float(xp.sum(xp.abs(v * columns - b))) < tol:
-            break
-        v = b / columns
-        u = a / (kernel @ v)
-        if not bool(xp.all(xp.isfinite(u))) or float(xp.max(xp.abs(log(u)))) + float(xp.max(xp.abs(log(v)))) > reach:
-            f, kernel = xp.where(xp.isfinite(log(u)), f + log(u), f), None
-    if kernel is None:
-        g = log(b) - logsumexp(z + f[:, None], 0)
-        kernel, f = _stochastic_rows(z, g, a)
-        u, v = xp.ones_like(a), xp.ones_like(b)
-    return kernel * u[:, None] * v[None, :]
-
-
-def _stochastic_rows(z: Array, g: Array, a: Array) -> tuple[Array, Array]:
-    """exp(z + f + g) with f such that its rows sum to ``a``, and f; one exponential an entry."""
-    xp = namespace(z)
-    scores = z + g
-    top = xp.max(scores, axis=1)
-    scores -= top[:, None]
-    kernel = exp_in_place(scores)
-    mass = xp.sum(kernel, axis=1)
-    kernel *= (a / mass)[:, None]
-    return kernel, log(a) - log(mass) - top
+    scores = MatrixCost(cost, epsilon, a, b)
+    nothing = Potentials(xp.zeros_like(a)[None], xp.zeros_like(b)[None], xp.zeros_like(a[:1]), 0)
+    # plain sweeps: a match cut off by max_iter must not hang on rounding
+    found = sinkhorn(scores, a, b, warm=nothing, tol=tol, max_iter=max_iter, accelerate=False)
+    return scores, found.u, found.v
 
 
 def mutual_match(cost: Array) -> tuple[Array, Array]:
@@ -93,7 +80,15 @@ def mutual_moment(cost: Array, x: Array, y: Array, a: Array, b: Array) -> Array:
 def squared_distances(p: Array, q: Array) -> Array:
     """‖p_i − q_j‖², by one matrix product; never below zero."""
     xp = namespace(p, q)
-    cost = (p * -2.0) @ transpose(q)
-    cost += xp.sum(p * p, axis=1)[:, None]
-    cost += xp.sum(q * q, axis=1)[None, :]
-    return xp.clip(cost, 0.0, None)
+    sizes, zero = xp.sum(q * q, axis=1)[None, :], xp.zeros_like(p[:1, :1])
+
+    def work(rows: slice) -> Array:
+        cost = (p[rows] * -2.0) @ transpose(q)
+        cost += xp.sum(p[rows] * p[rows], axis=1)[:, None]
+        cost += sizes
+        return xp.maximum(cost, zero)
+
+    if is_torch(p):  # torch brings its own threads
+        return work(slice(None))
+    step = max(1, NUMPY_BLOCK // max(1, q.shape[0]))
+    return xp.concat(list(map_blocks(work, [slice(i, i + step) for i in range(0, p.shape[0], step)])), axis=0)

@@ -8,12 +8,13 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from invarot.arrays import Array, as_like, machine_epsilon, namespace, to_numpy, transpose
+from invarot.arrays import Array, as_like, is_torch, machine_epsilon, namespace, to_numpy, transpose
 from invarot.starts.matching import squared_distances
+from invarot.threads import map_blocks
 
 Levels: TypeAlias = NDArray[np.float64]
 
-BLOCK = 1024  # rows sorted at a time: bounds the memory beside the profiles themselves
+BLOCK = 256  # rows sorted at a time: bounds the memory beside the profiles themselves
 
 
 def second_moment(x: Array, a: Array) -> Array:
@@ -126,8 +127,13 @@ def distance_profiles(z: Array, a: Array, *, edges: Levels) -> Array:
 
 def _by_blocks(n: int, rows: Callable[[slice], Array], a: Array, edges: Levels) -> Array:
     uniform = is_uniform(a)
-    parts = [row_quantiles(rows(slice(i, i + BLOCK)), a, edges, uniform=uniform) for i in range(0, n, BLOCK)]
-    return namespace(a).concat(parts, axis=0)
+    blocks = [slice(i, i + BLOCK) for i in range(0, n, BLOCK)]
+
+    def work(part: slice) -> Array:
+        return row_quantiles(rows(part), a, edges, uniform=uniform)
+
+    parts = map(work, blocks) if is_torch(a) else map_blocks(work, blocks)  # torch brings its own threads
+    return namespace(a).concat(list(parts), axis=0)
 
 
 def describe(

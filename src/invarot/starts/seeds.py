@@ -9,7 +9,7 @@ import numpy as np
 from invarot.arrays import Array, as_like, namespace, svd, to_numpy, transpose
 from invarot.errors import InputError
 from invarot.starts.axes import axes
-from invarot.starts.matching import polar, soft_match
+from invarot.starts.matching import polar, soft_moment
 from invarot.starts.profiles import anchored_cost, canonical_order, subsample
 from invarot.starts.signature import profile_cost
 
@@ -68,7 +68,7 @@ def seeds(
     cost = anchored_cost(xs, ys, a_s, b_s, px, py)
     if profile_weight > 0:
         cost = cost + profile_weight * min(1.0, 10.0 / len(rows)) * profile_cost(xs, ys, a_s, b_s)
-    moment = transpose(xs) @ (soft_match(cost, a_s, b_s, epsilon=epsilon) @ ys)
+    moment = soft_moment(cost, xs, ys, a_s, b_s, epsilon=epsilon)
     return polar(xp.stack([_unit(moment) + _unit(known), _completed(known, x, y, a, b, rng)]))
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from invarot.arrays import Array, as_like, is_array, namespace, transpose
+from invarot.arrays import Array, as_like, is_array, namespace
 from invarot.errors import InputError
-from invarot.starts.matching import mutual_moment, polar, soft_match, squared_distances
+from invarot.starts.matching import mutual_moment, polar, soft_moment, squared_distances
 from invarot.starts.profiles import describe, scaled, subsample
 
 MATCHERS = ("sinkhorn", "mutual")
@@ -103,7 +103,7 @@ def profile_cost(
 def _moment(matcher: str, cost: Array, x: Array, y: Array, a: Array, b: Array, epsilon: float) -> Array:
     if matcher == "mutual":
         return mutual_moment(cost, x, y, a, b)
-    return transpose(x) @ (soft_match(cost, a, b, epsilon=epsilon) @ y)
+    return soft_moment(cost, x, y, a, b, epsilon=epsilon)
 
 
 def as_sizes(sizes: int | Sequence[int | None] | None) -> tuple[int | None, ...]:

@@ -55,11 +55,13 @@ class BlockedCost:
     """
 
     def __init__(self, z: Array, y: Array, scale: float, a: Array, b: Array, *, keep: bool = True) -> None:
-        xp = namespace(z, y)
-        self.z, self.y, self.yt, self.a, self.b = z * scale, y, transpose(y), a, b
-        self.keep = keep
-        self.shape = (*z.shape[:-1], y.shape[-2])
-        self.compiled = keep and not is_torch(z) and self.shape[:-2] == (1,) and can_compile(math.prod(self.shape))
+        self.z, self.y, self.yt = z * scale, y, transpose(y)
+        self._begin((*z.shape[:-1], y.shape[-2]), a, b, keep)
+
+    def _begin(self, shape: tuple[int, ...], a: Array, b: Array, keep: bool) -> None:
+        xp, z = namespace(self.z), self.z
+        self.shape, self.a, self.b, self.keep = shape, a, b, keep
+        self.compiled = keep and not is_torch(z) and shape[:-2] == (1,) and can_compile(math.prod(shape))
         self.tiny = float(xp.finfo(z.dtype).tiny) / machine_epsilon(z)
         self.reach = 0.4 * math.log(float(xp.finfo(z.dtype).max))  # how far v may drift before the kernel is rebuilt
         self.kernel: Array = None  # until the first potential is absorbed
@@ -74,8 +76,7 @@ class BlockedCost:
 
     def sweep(self, v: Array) -> tuple[Array, Array]:
         xp = namespace(v)
-        if self.kernel is None or bool(xp.max(xp.abs(v - self.absorbed)) > self.reach):
-            self._absorb(v)
+        self._reach_for(v)
         shift = v - self.absorbed
         right = self.b * xp.exp(shift)
         u = xp.empty_like(self.top)
@@ -109,10 +110,13 @@ class BlockedCost:
     # -- the plan as an operator -----------------------------------------------------------------------------------
 
     def images(self, u: Array, v: Array) -> tuple[Array, Array]:
+        out = self.apply(u, v, namespace(u).concat([self.y, namespace(u).ones_like(self.y[..., :1])], axis=-1))
+        return out[..., :-1], out[..., -1]
+
+    def apply(self, u: Array, v: Array, t: Array) -> Array:
+        """Γ t (…, n, k) for t (m, k)."""
         xp = namespace(u)
-        t = xp.concat([self.y, xp.ones_like(self.y[..., :1])], axis=-1)
-        if self.kernel is None or bool(xp.max(xp.abs(v - self.absorbed)) > self.reach):
-            self._absorb(v)
+        self._reach_for(v)
         right = (self.b * xp.exp(v - self.absorbed))[..., None] * t
         out = xp.empty((*self.shape[:-1], t.shape[-1]), dtype=t.dtype, device=getattr(t, "device", None))
 
@@ -121,9 +125,15 @@ class BlockedCost:
             out[..., rows, :] = (self.a[..., rows] * xp.exp(u[..., rows] + top))[..., None] * (kernel @ right)
 
         exhaust(self._over_rows(work))
-        return out[..., :-1], out[..., -1]
+        return out
 
     # -- blocks ----------------------------------------------------------------------------------------------------
+
+    def _reach_for(self, v: Array) -> None:
+        """Have a kernel from which ``v`` is within a float's range."""
+        xp = namespace(v)
+        if self.kernel is None or bool(xp.max(xp.abs(v - self.absorbed)) > self.reach):
+            self._absorb(v)
 
     def _absorb(self, v: Array) -> None:
         """Take v into the kernel; where the kernel is kept, compute it."""
@@ -174,6 +184,24 @@ class BlockedCost:
         """
         blocks = self._blocks(read=read)
         return map(work, blocks) if is_torch(self.z) else map_blocks(work, blocks)
+
+
+class MatrixCost(BlockedCost):
+    """A cost that is given entry by entry, (n, m): scores −cost/ε, one start."""
+
+    def __init__(self, cost: Array, epsilon: float, a: Array, b: Array) -> None:
+        self.z, self.factor = cost[None], -1.0 / epsilon
+        self._begin(self.z.shape, a, b, keep=True)
+
+    def plan(self, u: Array, v: Array) -> Array:
+        """Γ (…, n, m), as an array."""
+        xp = namespace(u)
+        self._reach_for(v)
+        left, right = self.a * xp.exp(u + self.top), self.b * xp.exp(v - self.absorbed)
+        return left[..., :, None] * self.kernel * right[..., None, :]
+
+    def _scores(self, rows: slice) -> Array:
+        return self.z[..., rows, :] * self.factor
 
 
 def block_entries(z: Array) -> int:
