@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -89,6 +90,12 @@ def test_what_is_written(tmp_path):
     assert manifest["cells_by_machine"] == {describe_machine(): 3}
     assert (tmp_path / "figure.png").stat().st_size > 1000
     assert "<svg" in (tmp_path / "figure.svg").read_text()
+
+
+def test_a_summary_where_there_is_one(tmp_path):
+    experiment = replace(make([]), summarise=lambda rows: [{"sum": sum(row["value"] for row in rows)}])
+    reproduce(experiment, Context(tmp_path), tell=lambda line: None)
+    assert (tmp_path / "summary.csv").read_text() == "sum\n6\n"
 
 
 def test_cells_of_another_machine_say_so(tmp_path):

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from invarot import InputError
+from invarot.baselines.procrustes import procrustes_map
 from invarot.experiments import Context, find
 from invarot.experiments.clouds import make_cloud, random_map
 from invarot.experiments.dynamics import KINDS, conclude, correlation
 from invarot.experiments.noise import measure as measure_noise
 from invarot.experiments.style import mean_and_sd
 from invarot.experiments.tasks import core_pair, find_tasks
-from invarot.experiments.words import summary
+from invarot.experiments.words import Setting, measure, summary
 from invarot.geometry.schatten import schatten_norm
 
 
@@ -88,6 +89,34 @@ def test_failures_are_counted_beside_procrustes():
     other = summary(rows)[1]
     assert (other["runs"], other["failed"]) == (3, 2)
     assert other["csls"] == pytest.approx(100 / 3)
+
+
+def test_a_system_of_two_stages_gives_two_rows(tmp_path, monkeypatch):
+    def staged(x, y, known, seed, sizes):
+        eye = np.eye(100, dtype=np.float32)
+        yield "first", (eye, eye)
+        yield "second", (procrustes_map(x, y, known), eye)
+
+    context = Context(tmp_path, quick=True)
+    monkeypatch.setitem(find("words").cells.__globals__["SYSTEMS"], "staged", staged)
+    first, second = measure(find_tasks(context)[0], "staged", False, 0, context)
+    assert (first["system"], second["system"]) == ("first", "second")
+    assert second["seconds"] >= first["seconds"]
+    assert first["precision_csls"] < 5 < second["precision_csls"]
+
+
+def test_shuffled_rows_keep_their_pairs(tmp_path):
+    context = Context(tmp_path, quick=True)
+    task = find_tasks(context)[0]
+    pair, mixed = task.load(), Setting.of(task, True, 0, context)
+    sides = [side if isinstance(side, np.ndarray) else side.cpu().numpy() for side in (mixed.x, mixed.y)]
+    assert not np.array_equal(sides[0], pair.x)
+    for (i, j), (k, m) in zip(pair.train, mixed.known, strict=True):
+        assert np.array_equal(sides[0][k], pair.x[i])
+        assert np.array_equal(sides[1][m], pair.y[j])
+    asked = next(iter(pair.gold.targets))
+    moved = int(np.flatnonzero((sides[0] == pair.x[asked]).all(axis=1))[0])
+    assert len(mixed.gold[moved]) == len(pair.gold.targets[asked])
 
 
 def test_core_pair_splits_train_and_test():

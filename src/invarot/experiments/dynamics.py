@@ -145,13 +145,17 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
         rival = [row for row in rows if row["system"] == KINDS[2] and row["seed"] == seed]
         steps, faint = [row["step"] for row in rival], 1.0 if seed == 0 else 0.45
         for number, (key, label) in enumerate(
-            (("objective", "criterion × 100"), ("precision@1", "precision@1, per cent"))
+            (
+                ("objective", "criterion × 100"),
+                ("precision@1", "precision@1, per cent"),
+                ("loss", "discriminator's loss × 100"),
+            )
         ):
             style = {**look(2 + number), "alpha": faint, "label": label if seed == 0 else None}
             axes[1, 2].plot(steps, [100 * row[key] for row in rival], **style)
         axes[1, 2].legend()
     titles = (("objective", "change of the map", "change of the plan's images"),
-              ("precision@1, per cent", "precision@10, per cent", "adversarial: criterion and precision"))  # fmt: skip
+              ("precision@1, per cent", "precision@10, per cent", "adversarial: criterion, precision, loss"))  # fmt: skip
     for line, names in zip(axes, titles, strict=True):
         for axis, title in zip(line, names, strict=True):
             axis.set_title(title)

@@ -96,7 +96,7 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
     footnote(
         figure,
         f"Mean over {repetitions} repetitions, bars of one standard deviation. Oracle: entropic OT on the noisy points before the "
-        "transformation.\nEMD, Sinkhorn and the oracle estimate no map. "
+        "transformation.\nEMD and Sinkhorn lie on each other; they and the oracle estimate no map. "
         "Random: the best of 20 random starts by objective (quick: of 5).",
     )
     figure.tight_layout()

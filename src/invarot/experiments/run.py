@@ -61,12 +61,13 @@ class Experiment:
     draw: Callable[[list[Row], Any], Any]  # rows and pyplot to a figure
     conclude: Callable[[list[Row]], str]
     notes: dict[str, str] = field(default_factory=dict)
+    summarise: Callable[[list[Row]], list[Row]] | None = None  # a second table, of means over seeds: summary.csv
 
 
 def reproduce(experiment: Experiment, context: Context, *, tell: Teller | None = None) -> str:
     """Run the cells that are not done yet, write everything into ``context.out``, and return the sentence.
 
-    Writes ``data.csv``, ``figure.png``, ``figure.svg``, ``manifest.json``; ``cells.jsonl`` is what a stopped run goes on
+    Writes ``data.csv`` (and ``summary.csv`` where the experiment has means to give), ``figure.png``, ``figure.svg``, ``manifest.json``; ``cells.jsonl`` is what a stopped run goes on
     from (it starts afresh where the seed, the size or the data differ).
     """
     from .style import load_pyplot
@@ -100,6 +101,8 @@ def reproduce(experiment: Experiment, context: Context, *, tell: Teller | None =
     if len(machines) > 1:  # a table put together on several machines says so in each row
         written = [{**row, "machine": cell.get("machine", "not recorded")} for cell in finished for row in cell["rows"]]
     write_csv(context.out / "data.csv", written if len(machines) > 1 else rows)
+    if experiment.summarise is not None:
+        write_csv(context.out / "summary.csv", experiment.summarise(rows))
     figure = experiment.draw(rows, pyplot)
     for kind in ("png", "svg"):
         # no date and no random ids in the files: the same data give the same bytes

@@ -44,7 +44,7 @@ def measure(p: float, context: Context) -> list[Row]:
 
 
 def draw(rows: list[Row], pyplot: Any) -> Any:
-    figure, axis = pyplot.subplots(figsize=(5.4, 5.0))
+    figure, axis = pyplot.subplots(figsize=(7.4, 4.8))
     angles = np.linspace(0, math.pi / 2, 400)
     for number, row in enumerate(rows):
         p = row["p"]
@@ -59,12 +59,12 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
     axis.annotate("identity", (1, 1), xytext=(8, 8), textcoords="offset points", color=INK)
     length = 0.45
     axis.annotate("", (SIGMA[0] * length, SIGMA[1] * length), (0, 0), arrowprops={"arrowstyle": "->", "color": INK})
-    axis.annotate("direction of the objective", (SIGMA[0] * length, SIGMA[1] * length), xytext=(-30, 12),
+    axis.annotate("the objective", (SIGMA[0] * length, SIGMA[1] * length), xytext=(-52, 8),
                   textcoords="offset points", color=INK)  # fmt: skip
     axis.set(xlabel="first singular value of the map", ylabel="second singular value", xlim=(0, 2.15), ylim=(0, 2.15))
     axis.set_aspect("equal")
     axis.set_title("Schatten balls with the identity on the edge;\nmarkers: the best map for a linear objective")
-    axis.legend(loc="upper right")
+    axis.legend(loc="upper left", bbox_to_anchor=(1.02, 1.0))
     return figure
 
 

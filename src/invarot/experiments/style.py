@@ -74,13 +74,23 @@ def mean_and_sd(rows: Iterable[Row], x: str, y: str) -> tuple[list[Any], list[fl
     return keys, [float(np.mean(groups[key])) for key in keys], [float(np.std(groups[key])) for key in keys]
 
 
-def plot_series(axis: Any, rows: Sequence[Row], x: str, y: str, label: str, number: int, *, bars: bool = True) -> None:
-    """Mean of ``y`` against ``x``, with one standard deviation as an error bar where there is more than one run."""
+def plot_series(
+    axis: Any, rows: Sequence[Row], x: str, y: str, label: str, number: int, *, bars: bool = True, aside: float = 0.0
+) -> None:
+    """Mean of ``y`` against ``x``, with one standard deviation as an error bar where there is more than one run.
+
+    ``aside`` moves the series by so many points to the right, so that bars of several do not cover each other.
+    """
     keys, means, deviations = mean_and_sd(rows, x, y)
     if not keys:
         return
     error = deviations if bars and any(deviations) else None
-    axis.errorbar(keys, means, yerr=error, label=label, capsize=2.5, elinewidth=0.9, **look(number))
+    place = axis.transData
+    if aside:
+        from matplotlib.transforms import ScaledTranslation
+
+        place = place + ScaledTranslation(aside / 72, 0, axis.figure.dpi_scale_trans)
+    axis.errorbar(keys, means, yerr=error, label=label, capsize=2.5, elinewidth=0.9, transform=place, **look(number))
 
 
 def footnote(figure: Any, text: str) -> None:

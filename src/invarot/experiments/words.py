@@ -17,7 +17,7 @@ from ..errors import MissingExtra
 from ..retrieval import evaluate
 from ..words import shuffled_order
 from .run import Cell, Context, Experiment, Row
-from .style import LOOKS, footnote
+from .style import INK, LOOKS, footnote
 from .systems import SYSTEMS, Sizes
 from .tasks import Task, find_tasks
 
@@ -111,6 +111,7 @@ def summary(rows: list[Row]) -> list[Row]:
         found.append({
             "pair": key[0], "system": key[1], "shuffled": key[2], "runs": len(some), "csls": float(np.mean(scores)),
             "csls_sd": float(np.std(scores)), "nn": float(np.mean([row["precision_nn"] for row in some])),
+            "nn_sd": float(np.std([row["precision_nn"] for row in some])),
             "failed": sum(score < FAILED * bar[0] for score in scores) if bar else 0,
             "seconds": float(np.mean([row["seconds"] for row in some])),
         })  # fmt: skip
@@ -118,28 +119,35 @@ def summary(rows: list[Row]) -> list[Row]:
 
 
 def draw(rows: list[Row], pyplot: Any) -> Any:
-    lines = [line for line in summary(rows) if not line["shuffled"]]
+    lines = summary(rows)
     names = list(dict.fromkeys(line["system"] for line in lines))
     pairs = list(dict.fromkeys(line["pair"] for line in lines))
     figure, axes = pyplot.subplots(1, 2, figsize=(10.8, 0.55 * len(names) + 1.6), sharey=True)
     height = 0.8 / len(pairs)
     for number, pair in enumerate(pairs):
-        some = {line["system"]: line for line in lines if line["pair"] == pair}
-        places = [len(names) - 1 - names.index(name) + 0.4 - height * (number + 0.5) for name in some]
+        some = [line for line in lines if line["pair"] == pair and not line["shuffled"]]
+        mixed = [line for line in lines if line["pair"] == pair and line["shuffled"]]
+        ordered, other = ([len(names) - 1 - names.index(line["system"]) + 0.4 - height * (number + 0.5) for line in part]
+                          for part in (some, mixed))  # fmt: skip
         color, hatch = LOOKS[number % len(LOOKS)][0], ("", "////", "....", "xx", "\\\\", "++")[number % 6]
         style = {"height": 0.9 * height, "color": color, "hatch": hatch, "edgecolor": "white", "label": pair}
-        axes[0].barh(places, [line["csls"] for line in some.values()], xerr=[line["csls_sd"] or np.nan for line in some.values()],
+        axes[0].barh(ordered, [line["csls"] for line in some], xerr=[line["csls_sd"] or np.nan for line in some],
                      capsize=2, error_kw={"elinewidth": 0.8}, **style)  # fmt: skip
-        axes[1].barh(places, [line["seconds"] for line in some.values()], **style)
+        axes[0].plot([line["csls"] for line in mixed], other, "D", color="white", markeredgecolor=INK,
+                     markersize=3.4, markeredgewidth=0.8, linestyle="none")  # fmt: skip
+        axes[1].barh(ordered, [line["seconds"] for line in some], **style)
     axes[0].set_yticks(range(len(names)), names[::-1])
-    axes[0].set(title="precision@1 with CSLS, per cent", xlim=(0, 100))
+    axes[0].set(
+        title="precision@1 with CSLS, per cent", xlim=(0, min(100.0, 1.12 * max(line["csls"] for line in lines)))
+    )
     axes[1].set(title="seconds until the map was there", xscale="log")
     for axis in axes:
         axis.grid(visible=False, axis="y")
     axes[1].set_xlim(left=0.1)
     axes[1].legend(fontsize=8.5, loc="upper left", bbox_to_anchor=(1.01, 1.0))
-    footnote(figure, "Rows in order of frequency; mean and one standard deviation over seeds. Procrustes is told a dictionary, the others "
-                     "nothing.\nShuffled rows, nearest neighbours, failures, and where a run was made (processor or GPU): data.csv.")  # fmt: skip
+    footnote(figure, "Bars: rows in order of frequency, mean and one standard deviation over seeds; diamonds: rows shuffled. Procrustes is told a "
+                     "dictionary,\nthe others nothing. Nearest neighbours and failures: summary.csv; each run and where it was made (processor or GPU): "
+                     "data.csv.")  # fmt: skip
     figure.tight_layout()
     return figure
 
@@ -175,4 +183,5 @@ EXPERIMENT = Experiment(
     cells,
     draw,
     conclude,
+    summarise=summary,
 )
