@@ -37,7 +37,7 @@ def cells(context: Context) -> Sequence[Cell]:
     starts, games = (1, 1) if context.quick else (3, 5)
     found = [Cell(f"{KINDS[0]} {k}", partial(invariant, words, "random", context, k)) for k in range(starts)]
     found.append(Cell(KINDS[1], partial(invariant, words, "signature", context, 0)))
-    found.append(Cell(f"{KINDS[2]}, {games} games", partial(opponents, context, games)))
+    found.append(Cell(KINDS[2], partial(opponents, context, games)))
     return found
 
 
