@@ -133,3 +133,21 @@ def test_numpy_points_sent_there_come_back(device: str) -> None:
     np.testing.assert_allclose(found.map, turn, atol=1e-3)
     assert isinstance(found.plan.dense(), np.ndarray)
     assert (found.matches() == right).mean() >= 0.99
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "mode"),
+    [(2000, 300, "dense"), (12_000, 300, "streamed"), (24_000, 100, "streamed"), (24_000, 300, "kept")],
+)
+def test_the_choice_follows_the_measured_times(n: int, d: int, mode: str) -> None:
+    points = torch.nn.functional.normalize(torch.randn(n, d, device="cuda"), dim=1)
+    weights = torch.full((n,), 1 / n, device="cuda")
+    assert choice.make_cost(points[None], points, 40.0, weights, weights, memory=None).mode.startswith(mode)
+
+
+def test_a_small_epsilon_makes_entries_dear_and_keeps_them() -> None:
+    """In fp32 an entry takes three products, so that a kernel of fewer dimensions is worth keeping."""
+    points = torch.nn.functional.normalize(torch.randn(24_000, 100, device="cuda"), dim=1)
+    weights = torch.full((24_000,), 1 / 24_000, device="cuda")
+    cost = choice.make_cost(points[None], points, 1e4, weights, weights, memory=None)
+    assert cost.mode == "kept after 2 sweeps (streamed (fp32 kernels))"

@@ -15,6 +15,9 @@ from .cost import LEAST_ROWS, BlockedCost, Cost, block_entries
 SHARE_OF_FREE = 0.5
 SIMPLEX = 6  # what the network simplex holds beside each entry of the cost: the plan, and its arcs
 CUDA_DENSE = 1 << 26  # on CUDA plain torch and a float32 kernel win up to about so many entries (results/gpu_solve.md)
+# Past the second sweep a half-precision kernel is read instead of made again, if that is faster: with many entries (below,
+# launches take the time of either) and more multiply-adds for each than the reading of it is worth (results/gpu_solve.md).
+KEPT_ENTRIES, KEPT_WORK = 1 << 29, 192
 FUSED_STARTS, FUSED_POINTS, FUSED_DIMENSIONS = 16, 512, 16  # batches of plans so small get a block of threads each
 
 
@@ -101,11 +104,13 @@ def make_cost(z: Array, y: Array, scale: float, a: Array, b: Array, *, memory: i
             f"the bound is {bound / 2**20:.0f} MiB; raise memory=, solve fewer starts at a time, allow fewer threads, or pass float32 points"
         )
     if kernels:
-        if batch == 1 and has_triton() and need + 2 * n * m <= bound:
+        from .gpu.cost import KernelCost, precision_for
+
+        precision = precision_for(z, y, scale)
+        work = d * (3 if precision == "fp32" else 1)
+        if batch == 1 and n * m >= KEPT_ENTRIES and work > KEPT_WORK and has_triton() and need + 2 * n * m <= bound:
             from .gpu.kept import KeptCost
 
-            return KeptCost(z, y, scale, a, b)
-        from .gpu.cost import KernelCost
-
-        return KernelCost(z, y, scale, a, b)
+            return KeptCost(z, y, scale, a, b, precision=precision)
+        return KernelCost(z, y, scale, a, b, precision=precision)
     return BlockedCost(z, y, scale, a, b, keep=False)
