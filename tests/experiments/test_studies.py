@@ -108,12 +108,16 @@ def test_a_system_of_two_stages_gives_two_rows(tmp_path, monkeypatch):
 def test_shuffled_rows_keep_their_pairs(tmp_path):
     context = Context(tmp_path, quick=True)
     task = find_tasks(context)[0]
-    pair, mixed = task.load(), Setting.of(task, True, 0, context)
+    pair, mixed = task.load(), Setting.of(task, "earth mover", True, 0, context)
     sides = [side if isinstance(side, np.ndarray) else side.cpu().numpy() for side in (mixed.x, mixed.y)]
     assert not np.array_equal(sides[0], pair.x)
     for (i, j), (k, m) in zip(pair.train, mixed.known, strict=True):
         assert np.array_equal(sides[0][k], pair.x[i])
         assert np.array_equal(sides[1][m], pair.y[j])
+    few = mixed.sizes.exact
+    assert np.array_equal(
+        np.sort(sides[0][:few], axis=0), np.sort(pair.x[:few], axis=0)
+    )  # the same words are the frequent ones
     asked = next(iter(pair.gold.targets))
     moved = int(np.flatnonzero((sides[0] == pair.x[asked]).all(axis=1))[0])
     assert len(mixed.gold[moved]) == len(pair.gold.targets[asked])

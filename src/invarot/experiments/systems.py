@@ -35,6 +35,10 @@ class Sizes:
     batches: int
     exact: int  # words of exact plans
 
+    def frequent(self, system: str) -> int:
+        """The frequent words that a system picks as such: a shuffle leaves it these, in another order."""
+        return self.exact if system == "earth mover" else self.words
+
     @classmethod
     def of(cls, quick: bool, words: int, *, cuda: bool = False) -> Sizes:
         if quick:

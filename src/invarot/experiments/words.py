@@ -50,9 +50,9 @@ class Setting:
     row: Row
 
     @classmethod
-    def of(cls, task: Task, shuffled: bool, seed: int, context: Context) -> Setting:
+    def of(cls, task: Task, system: str, shuffled: bool, seed: int, context: Context) -> Setting:
         pair = task.load()
-        first = Sizes.of(context.quick, len(pair.x)).words
+        first = Sizes.of(context.quick, len(pair.x)).frequent(system)
         orders = [np.arange(len(side)) for side in (pair.x, pair.y)]
         if shuffled:  # the frequent words stay the frequent ones; their order among themselves goes
             orders = [
@@ -82,7 +82,7 @@ class Setting:
 
 def measure(task: Task, system: str, shuffled: bool, seed: int, context: Context) -> list[Row]:
     """One run of one system: a row, or one for each of its stages."""
-    setting = Setting.of(task, shuffled, seed, context)
+    setting = Setting.of(task, system, shuffled, seed, context)
     rows: list[Row] = []
     begun, spent = time.perf_counter(), 0.0
     try:
