@@ -89,6 +89,10 @@ def test_failures_are_counted_beside_procrustes():
     other = summary(rows)[1]
     assert (other["runs"], other["failed"]) == (3, 2)
     assert other["csls"] == pytest.approx(100 / 3)
+    assert "other 33.3 % in 1.0 s. 2 of 4 runs failed" in find("words").conclude(rows)
+    assert "not tested. No run in order of frequency. 0 of 1" in find("words").conclude(
+        [{**row, "shuffled": True} for row in rows[:1]]
+    )
 
 
 def test_a_system_of_two_stages_gives_two_rows(tmp_path, monkeypatch):
