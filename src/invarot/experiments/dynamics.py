@@ -34,7 +34,7 @@ LEVEL = 0.05  # rank correlations nearer than this are called level
 
 def cells(context: Context) -> Sequence[Cell]:
     words = 700 if context.quick else 5000
-    starts, games = (1, 1) if context.quick else (3, 5)
+    starts, games = (1, 1) if context.quick else (3, 3)
     found = [Cell(f"{KINDS[0]} {k}", partial(invariant, words, "random", context, k)) for k in range(starts)]
     found.append(Cell(KINDS[1], partial(invariant, words, "signature", context, 0)))
     found.append(Cell(KINDS[2], partial(opponents, context, games)))
