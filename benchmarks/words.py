@@ -17,6 +17,7 @@ import itertools
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ import numpy as np
 from invarot.arrays import place
 from invarot.retrieval.metrics import evaluate
 from invarot.translation import Translation, learn, recipe
-from invarot.words import Gold, read_dictionary, read_vectors, shuffled_order
+from invarot.words import Gold, Vectors, read_dictionary, read_vectors, shuffled_order
 
 TOP = 20_000
 MARK = "\n<!-- below: by hand -->"
@@ -85,7 +86,7 @@ def finished(work: Callable[..., Row], tasks: list[tuple[Any, ...]], jobs: int) 
 
 def run(args: argparse.Namespace, folder: str, language: str, order: str, seed: int, words: str) -> Row:
     limit = TOP + args.extra
-    sides = [read_vectors(args.data / folder / f"{name}.npz", max_words=limit) for name in ("en", language)]
+    sides = [load(args.data / folder / f"{name}.npz", limit) for name in ("en", language)]
     if order == "shuffled":
         sides = [side.take(shuffled_order(len(side), first=5000, rng=2 * seed + k)) for k, side in enumerate(sides)]
     how = replace(recipe("best"), ordered=order == "ordered")
@@ -99,6 +100,11 @@ def run(args: argparse.Namespace, folder: str, language: str, order: str, seed: 
         "solve_s": round(sum(value for name, value in seconds.items() if name != "refine"), 1),
         "refine_s": round(seconds["refine"], 1),
     }  # fmt: skip
+
+
+@lru_cache(maxsize=8)
+def load(path: Path, limit: int) -> Vectors:
+    return read_vectors(path, max_words=limit)
 
 
 def score(model: Translation, data: Path, source: str, target: str, device: str) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -25,13 +25,21 @@ from ..words.vocabulary import looks_like_word
 from .checkpoint import Checkpoint
 from .model import Translation
 from .presets import Recipe, recipe
+from .surroundings import set_off, surroundings
 
 WATCHED = 20_000  # words of each side that accuracy is measured among
 MANY = 15_000  # words from which a first refinement on a third of them, a ninth of the work a round, saves time
 TRUST = 4.0  # no word is trusted more or less than the median one by more than this factor
 
+Near = tuple[Array, Array]
 Event = dict[str, Any]
 Listener = Callable[[Event], object]
+
+
+class Watch(Protocol):
+    """P@1 of two maps (None is the identity), and of the words set off from those near them."""
+
+    def __call__(self, x_map: Array, y_map: Array | None, near: Near | None = None) -> float: ...
 
 
 def learn(
@@ -88,7 +96,7 @@ def learn(
     prepare_y, y = Preprocessing(plan.steps).fit_apply(np.ascontiguousarray(target.vectors, dtype=np.float32))
     x, y = place(to_numpy(x), device), place(to_numpy(y), device)
     rows_x, rows_y = _word_rows(source), _word_rows(target)
-    watch = None if dictionary is None else _watcher(x, y, source, target, dictionary)
+    watch = None if dictionary is None else _watcher(x, y, source, target, dictionary, plan.local)
 
     found: Alignment | None = None
     for number, size in enumerate(plan.stages):
@@ -112,6 +120,12 @@ def learn(
     with own_threads():
         trust = _trust(source, x), _trust(target, y)
         refined = _refine(x, y, _placed(found.map, x), trust, plan, clock, watch)
+        near = _near(x[:keep] @ refined.x_map, y[:keep] @ refined.y_map, plan)
+    if near is not None:
+        clock.lap("surroundings")
+        if watch is not None:
+            right = watch(refined.x_map, refined.y_map, near)
+            clock.history.append({"stage": "surroundings", "precision@1": right})
     return Translation(
         source=source.first(keep) if keep else source,
         target=target.first(keep) if keep else target,
@@ -128,6 +142,8 @@ def learn(
             "rng": rng if isinstance(rng, int) else None,
             "seconds": clock.laps,
         },
+        source_near=None if near is None else to_numpy(near[0]).astype(np.int32),
+        target_near=None if near is None else to_numpy(near[1]).astype(np.int32),
     )
 
 
@@ -184,16 +200,21 @@ def _placed(array: Array, like: Array) -> Array:
 
 
 def _watcher(
-    x: Array, y: Array, source: Vectors, target: Vectors, dictionary: Sequence[tuple[str, str]]
-) -> Callable[[Array, Array | None], float] | None:
+    x: Array, y: Array, source: Vectors, target: Vectors, dictionary: Sequence[tuple[str, str]], share: float
+) -> Watch | None:
     """P@1 of two maps (None is the identity) among the first words of each side; nothing where none can be asked."""
     gold = Gold.from_pairs(dictionary, source.words[:WATCHED], target.words[:WATCHED])
     if not gold.queries:
         return None
 
-    def watch(x_map: Array, y_map: Array | None) -> float:
-        left, right = x[:WATCHED] @ x_map, y[:WATCHED]
-        return evaluate(left, right if y_map is None else right @ y_map, gold.targets, at=(1,)).precision[1]
+    def watch(x_map: Array, y_map: Array | None, near: Near | None = None) -> float:
+        left, right = x[:WATCHED] @ x_map, y[:WATCHED] if y_map is None else y[:WATCHED] @ y_map
+        if near is not None and y_map is not None:
+            left, right = (
+                set_off(side[: rows.shape[0]] @ one, rows, share)[:WATCHED]
+                for side, one, rows in ((x, x_map, near[0]), (y, y_map, near[1]))
+            )
+        return evaluate(left, right, gold.targets, at=(1,)).precision[1]
 
     return watch
 
@@ -207,6 +228,14 @@ def _trust(vectors: Vectors, like: Array) -> Array:
     return _placed(np.clip(lengths / (float(np.median(lengths)) or 1.0), 1 / TRUST, TRUST), like)
 
 
+def _near(x: Array, y: Array, plan: Recipe) -> Near | None:
+    """The neighbours of each word in its own language; not where they would cost more than the rest."""
+    if not plan.local or max(x.shape[0], y.shape[0]) > plan.refine_words:
+        return None
+    left, right = surroundings(x), surroundings(y)
+    return None if left is None or right is None else (left, right)
+
+
 def _refine(
     x: Array,
     y: Array,
@@ -214,7 +243,7 @@ def _refine(
     trust: tuple[Array, Array],
     plan: Recipe,
     clock: Clock,
-    watch: Callable[[Array, Array], float] | None,
+    watch: Watch | None,
 ) -> Refined:
     """Refinement on the words of the recipe; where they are many, first on the more frequent third of them."""
 

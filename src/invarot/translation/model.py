@@ -18,10 +18,12 @@ from ..retrieval.scores import unit_rows
 from ..words.dictionaries import Gold, read_dictionary
 from ..words.preprocessing import Preprocessing
 from ..words.vectors import Vectors
+from .surroundings import set_off, surroundings
 
 SHORTLIST = 200  # nearest by cosine that a few words' translations are chosen among
 
 Floats = np.ndarray[Any, Any]
+Ints = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +41,9 @@ class Translation:
     verdict : of the solve
     history : list of dicts, a row a step: the starts' race, each stage, each round of refinement
     settings : the recipe and where it ran
+    source_near, target_near : (n, k) and (m, k), or None
+        Rows of each word's neighbours in its own language; ``settings["local"]`` of their mean is taken off the word in
+        the common space.
     """
 
     source: Vectors
@@ -50,12 +55,31 @@ class Translation:
     verdict: Verdict
     history: list[dict[str, Any]]
     settings: dict[str, Any] = field(default_factory=dict)
+    source_near: Ints | None = None
+    target_near: Ints | None = None
 
     def common(self, *, reverse: bool = False) -> tuple[Floats, Floats]:
         """Both vocabularies in the common space, (n, d) and (m, d): from, to."""
-        x = self.prepare_source.apply(self.source.vectors) @ self.source_map
-        y = self.prepare_target.apply(self.target.vectors) @ self.target_map
+        x = set_off(self._mapped(self.source.vectors, target=False), self.source_near, self._share)
+        y = set_off(self._mapped(self.target.vectors, target=True), self.target_near, self._share)
         return (y, x) if reverse else (x, y)
+
+    def bring(self, vectors: Floats, *, target: bool = False) -> Floats:
+        """Vectors of new words of the source (or the target), as they are read, in the common space: (n, d)."""
+        new = self._mapped(vectors, target=target)
+        if (self.target_near if target else self.source_near) is None:
+            return new
+        known = self._mapped((self.target if target else self.source).vectors, target=target)
+        near = surroundings(new, known)
+        return to_numpy(set_off(new, near, self._share, known))
+
+    @property
+    def _share(self) -> float:
+        return float(self.settings.get("local", 0.0))
+
+    def _mapped(self, vectors: Floats, *, target: bool) -> Floats:
+        prepare, turn = (self.prepare_target, self.target_map) if target else (self.prepare_source, self.source_map)
+        return to_numpy(prepare.apply(vectors)) @ turn
 
     def translate(
         self, words: Iterable[str], *, k: int = 5, method: str = "csls", reverse: bool = False

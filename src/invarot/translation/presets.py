@@ -22,6 +22,8 @@ class Recipe:
     schedule, start, effort, p : as in :func:`invarot.align`, for the first stage.
     rounds : refinement rounds after the last stage; 0 leaves the map as solved.
     refine_words : how many words of each side take part in the refinement.
+    local : how much of the mean of its neighbours is taken off each word in the common space, where a side of the model has
+        at most ``refine_words``.
     ordered : whether rows come most frequent first.
     """
 
@@ -34,6 +36,7 @@ class Recipe:
     p: float = math.inf
     rounds: int = 10
     refine_words: int = 50_000
+    local: float = 0.125
     ordered: bool = True
 
     def align_options(self) -> dict[str, Any]:
@@ -42,8 +45,8 @@ class Recipe:
 
 PRESETS = {
     "best": Recipe(),
-    "fast": Recipe("fast", stages=(2500,), effort="normal", rounds=3, refine_words=20_000),
-    "paper": Recipe("paper", stages=(5000, 20_000), schedule=paper()["schedule"], start="random", rounds=0),
+    "fast": Recipe("fast", stages=(2500,), effort="normal", rounds=3, refine_words=20_000, local=0.0),
+    "paper": Recipe("paper", stages=(5000, 20_000), schedule=paper()["schedule"], start="random", rounds=0, local=0.0),
 }
 
 
@@ -52,6 +55,8 @@ def recipe(preset: str = "best", **changes: Any) -> Recipe:
     found = PRESETS[check_choice(preset, "preset", PRESETS)]
     if "p" in changes:
         changes["p"] = check_number(changes["p"], "p", low=1)
+    if "local" in changes:
+        changes["local"] = check_number(changes["local"], "local", low=0, high=1)
     if "stages" in changes:
         changes["stages"] = tuple(check_count(size, "stages", low=2) for size in changes["stages"])
     for name, low in (("rounds", 0), ("refine_words", 2)):
