@@ -1,16 +1,16 @@
 """Calibrate the verdict on problems whose answer is known, and test it on others.
 
-    OMP_NUM_THREADS=1 python benchmarks/calibrate_verdict.py --part synthetic --seeds 3 --jobs 14
-    OMP_NUM_THREADS=1 python benchmarks/calibrate_verdict.py --part words --data DATA --jobs 9
+    OMP_NUM_THREADS=1 python benchmarks/calibrate_verdict.py --part synthetic --jobs 12
+    OMP_NUM_THREADS=1 python benchmarks/calibrate_verdict.py --part real --data DATA --jobs 12
     python benchmarks/calibrate_verdict.py --part fit
 
-Good and bad solves are made on purpose: the same problems from ``start="auto"``, from one random start, and between clouds
-that have nothing to do with each other (another distribution, or another sample of a distribution of the kind). A solve is good when its map is about as near to the truth as one started there
-(twice its error, plus 0.1), or when it has 80 % of its matches; between word spaces, when its matches are right on 80 % of
-what a supervised map gets. The rule,
-log-odds = bias + Σ weight·evidence, is fitted on the calibration problems alone; dimensions, sizes and, with --data,
-language pairs of the test problems are disjoint from them. Writes verdict.synthetic.csv, verdict.words.csv (a row a solve,
-as each is done), and from both verdict.md.
+Good and bad solves are made on purpose: turned copies with noise, two samples of one distribution, and word vectors, solved
+from ``start="auto"``, from random starts, from starts between the truth and chance, and clouds that have nothing to do with
+each other. A solve is good when its map is about as near to the truth as that of a solve started there (twice its error, plus
+0.1), or has 80 % of its right matches; between word spaces, 80 % of the right matches of the solve started at the supervised
+map; cells, when 95 % get the right type. The rule, log-odds = bias + Σ weight·feature, each weight of the sign its feature
+must have, is fitted on the calibration problems alone; dimensions, sizes, seeds and pairs of the test problems are others.
+Writes verdict.synthetic.csv and verdict.real.csv (a row a solve, as each is done), and from both verdict.md.
 """
 
 from __future__ import annotations
@@ -18,38 +18,48 @@ from __future__ import annotations
 import argparse
 import csv
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from scipy.optimize import minimize
 from synthetic import KINDS, cloud, map_error
 
 import invarot
-from invarot.alignment.verdict import WEIGHTS, Evidence, features
+from invarot.alignment.verdict import ALIGNED, BIAS, FAILED, WEIGHTS, Evidence, decide, features
 from invarot.words import Preprocessing, read_vectors
 
-EVIDENCE = ("gain", "split", "surplus", "twins", "smooth", "mutual", "cycle")
-SPLITS = {  # dimensions and points
-    "calibration": ((3, 60), (3, 300), (10, 150), (40, 200), (80, 40)),
-    "test": ((2, 100), (5, 200), (20, 120), (60, 300), (100, 50)),
-}
+EVIDENCE = ("gain", "split", "surplus", "twins", "smooth", "mutual", "points", "better", "rivals")
+COPIES = {  # dimensions and points, seeds
+    "calibration": (((3, 60), (3, 300), (10, 150), (40, 200), (80, 40), (2, 100), (5, 200), (20, 120), (60, 300), (100, 50)), (20, 21, 22)),
+    "test": (((4, 80), (8, 250), (25, 100), (50, 400), (120, 60)), (40, 41, 42)),
+}  # fmt: skip
+SAMPLES = {
+    "calibration": (((3, 60), (3, 200), (3, 500), (10, 60), (10, 200), (10, 500), (30, 60), (30, 200), (30, 500)), (0, 1, 2)),
+    "test": (((5, 100), (5, 400), (20, 100), (20, 400)), (10, 11, 12)),
+}  # fmt: skip
 WORDS = {  # source, target, dictionary (None: the same word)
-    "calibration": (("europarl100/en", "europarl100/fr", "en-fr"), ("europarl300/en", "europarl300/fr", "en-fr")),
+    "calibration": (
+        ("europarl100/en", "europarl100/fr", "en-fr"), ("europarl300/en", "europarl300/fr", "en-fr"),
+        ("europarl300/en", "glove/en-glove100", None), ("europarl100/en", "glove/en-glove50", None),
+        ("europarl300/fr", "glove/fr-fasttext300", None), ("europarl100/fr", "glove/fr-fasttext300", None),
+    ),
     "test": (
-        ("europarl100/en", "europarl100/es", "en-es"),
-        ("europarl100/en", "europarl100/de", "en-de"),
-        ("europarl300/en", "europarl300/es", "en-es"),
-        ("europarl300/en", "europarl300/de", "en-de"),
-        ("navec/hudlit", "navec/news", None),
-        ("glove/en-glove50", "glove/en-glove100", None),
+        ("europarl100/en", "europarl100/es", "en-es"), ("europarl100/en", "europarl100/de", "en-de"),
+        ("europarl300/en", "europarl300/es", "en-es"), ("europarl300/en", "europarl300/de", "en-de"),
+        ("navec/hudlit", "navec/news", None), ("glove/en-glove50", "glove/en-glove100", None),
         ("glove/en-glove100", "glove/fr-fasttext300", "en-fr"),
     ),
-}
+}  # fmt: skip
+WAYS = ("supervised", "random", "random", "random", "mix 0.25", "mix 0.35", "mix 0.3", "signature", "fused", "auto")
+Row = dict[str, Any]
 
 
-def synthetic_solve(task: tuple[str, str, int, int, float, int, str]) -> dict[str, object]:
-    split, kind, d, n, noise, seed, how = task
+def copies(split: str, kind: str, d: int, n: int, noise: float, seed: int, how: str) -> Row:
+    """A turned, shuffled, noisy copy; or a cloud that is none."""
     rng = np.random.default_rng([seed, d, n, KINDS.index(kind)])
     turn = np.linalg.qr(rng.standard_normal((d, d)))[0]
     x = cloud(kind, n, d, rng, np.random.default_rng(seed))
@@ -58,73 +68,142 @@ def synthetic_solve(task: tuple[str, str, int, int, float, int, str]) -> dict[st
     if how == "unrelated":
         y = cloud(KINDS[(KINDS.index(kind) + seed) % 4], n, d, rng, np.random.default_rng(seed + 1))
     y = y + noise * np.sqrt(np.mean(np.var(y, axis=0))) * rng.standard_normal(y.shape)
-    start = {"start": "random"} if how == "random" else {"effort": "quick"}
+    start: Row = {"start": "random"} if how == "random" else {"effort": "quick"}
     result = invarot.align(x, y, rng=seed, **start)
     good = False
     if how != "unrelated":
         best = invarot.align(x, y, start=turn)
         truth = np.argsort(order)
         share, most = (np.mean(one.matches() == truth) for one in (result, best))
-        good = map_error(x, result.map, turn) <= 2 * map_error(x, best.map, turn) + 0.1 or (share >= 0.8 * most)
-    return record(split, f"{kind} d={d} n={n} noise={noise} {how}", good, result)
+        good = map_error(x, result.map, turn) <= 2 * map_error(x, best.map, turn) + 0.1 or share >= 0.8 * most
+    return record(split, kind, f"d={d} n={n} noise={noise} {how}", seed, good, result)
 
 
-def record(split: str, name: str, good: bool, result: invarot.Alignment) -> dict[str, object]:
-    evidence = result.verdict.evidence
-    row: dict[str, object] = {
-        "part": split,
-        "problem": name,
-        "good": int(good),
-        "symmetric": int(result.verdict.symmetric),
-    }
-    row.update({feature: getattr(evidence, feature) for feature in EVIDENCE}, rivals=evidence.rivals)
-    return row
+def samples(split: str, kind: str, d: int, n: int, seed: int, how: str) -> Row | None:
+    """Two samples of one distribution, no point in both; or of two. None where a solve started at the truth leaves it."""
+    rng = np.random.default_rng([seed, n, d, KINDS.index(kind)])
+    form = seed * 1000 + d
+    turn = np.linalg.qr(rng.standard_normal((d, d)))[0]
+    x = cloud(kind, n, d, rng, np.random.default_rng(form))
+    other = form + 7 if how == "unrelated" else form
+    y = cloud(kind, int(1.2 * n), d, rng, np.random.default_rng(other)) @ turn
+    starts: dict[str, Row] = {"random": {"start": "random"}, "truth": {"start": turn}}
+    result = invarot.align(x, y, rng=seed, **starts.get(how, {"effort": "quick"}))
+    good = False
+    if how != "unrelated":
+        least = map_error(x, invarot.align(x, y, start=turn).map, turn)
+        if least >= 0.5:
+            return None
+        good = map_error(x, result.map, turn) <= 2 * least + 0.1
+    return record(split, f"samples {kind}", f"d={d} n={n} {how}", seed, good, result)
 
 
-def word_solves(data: Path, jobs: int) -> Iterator[dict[str, object]]:
-    tasks = [(data, split, *pair) for split, pairs in WORDS.items() for pair in pairs]
-    with ProcessPoolExecutor(jobs) as pool:
-        for done in as_completed([pool.submit(pair_solves, *task) for task in tasks]):
-            yield from done.result()
-
-
-def pair_solves(
-    data: Path, split: str, left: str, right: str, dictionary: str | None, words: int = 2000
-) -> list[dict[str, object]]:
-    """From ``auto``, from random starts, and from the supervised map, which must be known for right."""
-    sides = [read_vectors(data / f"{side}.npz", max_words=words) for side in (left, right)]
-    x, y = (Preprocessing().fit_apply(side.vectors)[1] for side in sides)
-    index = [side.index() for side in sides]
-    if dictionary is None:
-        known = [(word, word) for word in index[0]]
-    else:
+def words(
+    data: Path, split: str, left: str, right: str, dictionary: str | None, how: str, seed: int, most: int = 2000
+) -> Row:
+    sides = []
+    for side in (left, right):
+        whole = read_vectors(data / f"{side}.npz")
+        keep = [row for row, word in enumerate(whole.words) if word.isalpha() and len(word) > 1][:most]
+        points = Preprocessing().fit_apply(whole.vectors[keep].astype(np.float32))[1]
+        sides.append(({whole.words[row]: place for place, row in enumerate(keep)}, points.astype(np.float32)))
+    (index_x, x), (index_y, y) = sides
+    known = [(word, word) for word in index_x]
+    if dictionary is not None:
         lines = (data / "muse" / f"{dictionary}.0-5000.txt").read_text(encoding="utf-8").splitlines()
         known = [(line.split()[0], line.split()[1]) for line in lines]
-    pairs = np.asarray([(index[0][i], index[1][j]) for i, j in known if i in index[0] and j in index[1]])
-    u, _, vt = np.linalg.svd(x[pairs[:, 0]].T @ y[pairs[:, 1]], full_matrices=False)
     truth: dict[int, set[int]] = {}
-    for i, j in pairs.tolist():
+    for i, j in ((index_x[i], index_y[j]) for i, j in known if i in index_x and j in index_y):
         truth.setdefault(i, set()).add(j)
+    rows, columns = (list(side) for side in zip(*((i, j) for i in truth for j in truth[i]), strict=True))
+    supervised = polar(x[rows].T @ y[columns])
 
     def right_share(w: np.ndarray) -> float:
         found = np.argmax(x[list(truth)] @ w @ y.T, axis=1).tolist()
         return float(np.mean([j in truth[i] for i, j in zip(truth, found, strict=True)]))
 
+    rng = np.random.default_rng(seed)
+    order, chance = rng.permutation(len(x)), polar(rng.standard_normal(supervised.shape).astype(np.float32))
+    start: Row = {"start": how, "rng": seed}
+    if how == "auto":
+        start = {"effort": "quick", "rng": seed}
+    elif how in ("supervised", "random"):
+        start = {"start": supervised if how == "supervised" else chance}
+    elif how.startswith("mix"):
+        share = float(how.split()[1])
+        start = {"start": polar(share * supervised + (1 - share) * chance)}
+    result = invarot.align(x[order], y, **start)
+    bar = right_share(invarot.align(x, y, start=supervised).map)
+    good = right_share(result.map) >= 0.8 * bar
+    return record(split, f"{left}-{right}", f"{how} {right_share(result.map):.3f} of {bar:.3f}", seed, good, result)
+
+
+def polar(m: np.ndarray) -> np.ndarray:
+    u, _, vt = np.linalg.svd(m, full_matrices=False)
+    return np.asarray(u @ vt)
+
+
+def cells(data: Path, split: str, how: str, seed: int) -> Row:
+    folder = data / "snare"
+    x, y = (np.load(folder / f"SNAREseq_{assay}_feat.npy").astype(np.float64) for assay in ("atac", "rna"))
+    kinds = np.loadtxt(folder / "SNAREseq_rna_types.txt", dtype=int)
+    x, y = (points / np.linalg.norm(points, axis=1, keepdims=True) for points in (x, y))
+    start: Row = {} if how == "auto" else {"start": how}
+    result = invarot.align(x, y, translate=True, scale=True, rng=seed, **start)
+    moved = result.transform(x)
+    far = np.sum(moved**2, axis=1)[:, None] + np.sum(y**2, axis=1) - 2 * moved @ y.T
+    voted = np.asarray([np.bincount(votes).argmax() for votes in kinds[np.argsort(far, axis=0)[:5]].T])
+    right = float(np.mean(voted == kinds))
+    return record(split, "snare", f"{how} {right:.3f}", seed, right >= 0.95, result)
+
+
+def record(split: str, family: str, name: str, seed: int, good: bool, result: invarot.Alignment) -> Row:
+    verdict = result.verdict
+    row: Row = {"part": split, "family": family, "problem": name, "seed": seed, "good": int(good)}
+    row.update({feature: getattr(verdict.evidence, feature) for feature in EVIDENCE})
+    return {**row, "word": verdict.word, "probability": verdict.probability}
+
+
+def synthetic_tasks(split: str) -> list[Callable[[], Row | None]]:
+    shapes, seeds = COPIES[split]
+    found: list[Callable[[], Row | None]] = [
+        partial(copies, split, kind, d, n, noise, seed, how)
+        for kind in KINDS
+        for d, n in shapes
+        for noise in (0.0, 0.1, 0.2)
+        for seed in seeds
+        for how in ("auto", "random", "unrelated")
+    ]
+    shapes, seeds = SAMPLES[split]
+    return found + [
+        partial(samples, split, kind, d, n, seed, how)
+        for kind in ("clustered", "surface")
+        for d, n in shapes
+        for seed in seeds
+        for how in ("truth", "auto", "random", "unrelated")
+    ]
+
+
+def real_tasks(split: str, data: Path) -> list[Callable[[], Row | None]]:
+    found: list[Callable[[], Row | None]] = [
+        partial(words, data, split, *pair, how, seed)
+        for pair in WORDS[split]
+        if all((data / f"{side}.npz").exists() for side in pair[:2])
+        for seed, how in enumerate(WAYS)
+    ]
+    if split == "test" and (data / "snare").exists():
+        found += [
+            partial(cells, data, split, how, seed) for seed, how in enumerate(["auto", "signature"] + 8 * ["random"])
+        ]
+    return found
+
+
+def call(task: Callable[[], Row | None]) -> Row | None:
     warnings.simplefilter("ignore")
-    rows = []
-    bar = 0.8 * right_share(u @ vt)
-    for seed in range(3):
-        order = np.random.default_rng(seed).permutation(len(x))
-        ways = {"auto": {"effort": "quick"}, "random": {"start": "random"}, "supervised": {"start": u @ vt}}
-        for how, options in ways.items():
-            if how == "supervised" and seed:
-                continue
-            result = invarot.align(x[order], y, rng=seed, **options)
-            rows.append(record(split, f"{left}-{right} {how}", right_share(result.map) >= bar, result))
-    return rows
+    return task()
 
 
-def write(path: Path, rows: Iterable[dict[str, object]]) -> None:
+def write(path: Path, rows: Iterable[Row]) -> None:
     """Row by row, as they come."""
     with path.open("w", newline="") as file:
         writer = None
@@ -138,88 +217,105 @@ def write(path: Path, rows: Iterable[dict[str, object]]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--part", choices=("synthetic", "words", "fit"), default="fit")
+    parser.add_argument("--part", choices=("synthetic", "real", "fit"), default="fit")
+    parser.add_argument("--splits", nargs="+", default=["calibration", "test"])
     parser.add_argument("--data", type=Path)
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--first", type=int, default=0, help="number of the first seed")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--most", type=int, help="only so many solves, spread over all")
     parser.add_argument("--out", type=Path, default=Path("results"))
     args = parser.parse_args()
-    warnings.simplefilter("ignore")
-    if args.part == "synthetic":
-        tasks = [
-            (split, kind, d, n, noise, seed, how)
-            for split, shapes in SPLITS.items()
-            for kind in KINDS
-            for d, n in shapes
-            for noise in (0.0, 0.1, 0.2)
-            for seed in range(args.first, args.first + args.seeds)
-            for how in ("auto", "random", "unrelated")
-        ]
-        with ProcessPoolExecutor(args.jobs) as pool:
-            write(args.out / "verdict.synthetic.csv", pool.map(synthetic_solve, tasks))
-    elif args.part == "words":
-        write(args.out / "verdict.words.csv", word_solves(args.data, args.jobs))
-    else:
-        rows: list[dict[str, object]] = []
-        for part in ("synthetic", "words"):
+    if args.part == "fit":
+        rows: list[Row] = []
+        for part in ("synthetic", "real"):
             with (args.out / f"verdict.{part}.csv").open() as file:
-                rows += [{**row, "symmetric": int(row["symmetric"])} for row in csv.DictReader(file)]
+                rows += list(csv.DictReader(file))
         report(rows, args.out)
+        return
+    tasks = [
+        task
+        for split in args.splits
+        for task in (synthetic_tasks(split) if args.part == "synthetic" else real_tasks(split, args.data))
+    ]
+    tasks = tasks[:: max(1, len(tasks) // args.most)] if args.most else tasks
+    with ProcessPoolExecutor(args.jobs) as pool:
+        done = (future.result() for future in as_completed([pool.submit(call, task) for task in tasks]))
+        write(args.out / f"verdict.{args.part}.csv", (row for row in done if row is not None))
 
 
-def weighed(row: dict[str, object]) -> list[float]:
-    """The features of the rule, in its order."""
-    shares = {name: float(row[name]) for name in EVIDENCE}  # type: ignore[arg-type]
-    found = features(Evidence(**shares, agreement=1.0, rivals=0, marginal_error=0.0))
-    return [found[name] for name in WEIGHTS]
+def evidence(row: Row) -> Evidence:
+    shares = {name: float(row[name]) for name in EVIDENCE}
+    counts = {name: int(float(row[name])) for name in ("points", "better", "rivals")}
+    return Evidence(**{**shares, **counts}, cycle=0.0, agreement=1.0, marginal_error=0.0)  # type: ignore[arg-type]
 
 
-def family(row: dict[str, object]) -> str:
-    name = str(row["problem"]).split()[0]
-    return name if name in KINDS else "words"
+def fit(rows: list[Row], penalty: float = 0.01) -> tuple[float, dict[str, float]]:
+    """The logistic rule whose weights have the signs of today's; every family of problems counts alike."""
+    table = np.asarray([list(features(evidence(row)).values()) for row in rows])
+    good = np.asarray([float(row["good"]) for row in rows])
+    families = [family(row) for row in rows]
+    evenly = np.asarray([len(families) / len(set(families)) / families.count(name) for name in families])
+
+    def loss(b: np.ndarray) -> tuple[float, np.ndarray]:
+        odds = b[0] + table @ b[1:]
+        slope = evenly * (1 / (1 + np.exp(-odds)) - good)
+        value = np.sum(evenly * (np.logaddexp(0, odds) - good * odds)) + penalty / 2 * np.sum(b[1:] ** 2)
+        return float(value), np.concatenate([[slope.sum()], table.T @ slope + penalty * b[1:]])
+
+    signs = [(0, None) if weight > 0 else (None, 0) for weight in WEIGHTS.values()]
+    best = minimize(loss, np.zeros(1 + len(signs)), jac=True, method="L-BFGS-B", bounds=[(None, None), *signs]).x
+    return float(best[0]), dict(zip(WEIGHTS, best[1:].round(2).tolist(), strict=True))
 
 
-def report(rows: list[dict[str, object]], out: Path) -> None:
-    from sklearn.linear_model import LogisticRegression
+def family(row: Row) -> str:
+    name = str(row["family"])
+    return name if name in KINDS or name.startswith("samples") else "real"
+
+
+def report(rows: list[Row], out: Path) -> None:
     from sklearn.metrics import roc_auc_score
 
-    clear = [row for row in rows if not row["symmetric"]]
-    part = {split: [row for row in clear if row["part"] == split] for split in SPLITS}
-    table = {s: np.asarray([weighed(row) for row in part[s]]) for s in SPLITS}
-    good = {s: np.asarray([int(row["good"]) for row in part[s]]) for s in SPLITS}
-    families = [family(row) for row in part["calibration"]]
-    evenly = np.asarray([len(families) / len(set(families)) / families.count(name) for name in families])
-    rule = LogisticRegression(C=100.0, max_iter=5000).fit(
-        table["calibration"], good["calibration"], sample_weight=evenly
-    )
-    before = rule.predict_proba(table["calibration"])[:, 1][good["calibration"] == 0].max()
-    weights = dict(zip(WEIGHTS, rule.coef_[0].round(2).tolist(), strict=True))
-    chance = rule.predict_proba(table["test"])[:, 1]
-    right = good["test"] == 1
     lines = [
         "# The verdict: calibration and test", "",
-        "    OMP_NUM_THREADS=1 python benchmarks/calibrate_verdict.py --part synthetic --seeds 3 --jobs 14",
-        "    OMP_NUM_THREADS=1 python benchmarks/calibrate_verdict.py --part words --data DATA --jobs 9",
+        "    OMP_NUM_THREADS=1 python benchmarks/calibrate_verdict.py --part synthetic --jobs 12",
+        "    OMP_NUM_THREADS=1 python benchmarks/calibrate_verdict.py --part real --data DATA --jobs 12",
         "    python benchmarks/calibrate_verdict.py --part fit", "",
-        f"bias {rule.intercept_[0]:.2f}, weights {weights}; each family of problems counts alike", "",
-        f"The surest bad solve of the calibration problems has probability {before:.3f}.", "",
-        "| | solves | good | bad | called symmetric, left out |", "|---|---|---|---|---|",
+        f"The rule in use: bias {BIAS}, weights {WEIGHTS}; *aligned* from {ALIGNED}, *failed* below {FAILED}.",
     ]  # fmt: skip
-    for split in SPLITS:
-        left_out = sum(row["part"] == split for row in rows) - len(part[split])
-        lines.append(f"| {split} | {len(part[split])} | {good[split].sum()} | {(1 - good[split]).sum()} | {left_out} |")
-    lines += ["", f"Test AUC: {roc_auc_score(right, chance):.4f}", "",
-              "| aligned above | bad solves called aligned | good solves called aligned |", "|---|---|---|"]  # fmt: skip
-    for level in (0.5, 0.8, 0.88, 0.9, 0.95):
-        called = chance >= level
-        lines.append(f"| {level} | {int((called & ~right).sum())} of {int((~right).sum())} "
-                     f"| {int((called & right).sum())} of {int(right.sum())} ({(called & right).sum() / right.sum():.1%}) |")  # fmt: skip
-    wrong = [(row["problem"], round(float(p), 3)) for row, p, ok in zip(part["test"], chance, right, strict=True)
-             if not ok and p >= 0.5]  # fmt: skip
-    lines += ["", f"Bad solves with a probability above one half: {wrong or 'none'}"]
+    part = {split: [row for row in rows if row["part"] == split] for split in COPIES}
+    bias, weights = fit([row for row in part["calibration"] if not (row["good"] == "1" and int(row["rivals"]))])
+    lines += [f"Fitted again to the calibration rows below: bias {bias:.2f}, weights {weights}.", "",
+              "| | solves | good | bad | AUC | bad called aligned | good called aligned | good called symmetric |",
+              "|---|---|---|---|---|---|---|---|"]  # fmt: skip
+    wrong, missed = [], []
+    for split, those in part.items():
+        groups = {"all": those} | {
+            name: [row for row in those if family(row) == name] for name in sorted({family(row) for row in those})
+        }
+        groups |= {
+            name: [row for row in those if row["family"] == name]
+            for name in sorted({str(row["family"]) for row in those if family(row) == "real"})
+        }
+        for name, group in groups.items():
+            good = np.asarray([row["good"] == "1" for row in group])
+            verdicts = [decide(evidence(row)) for row in group]
+            chance = np.asarray([verdict.probability for verdict in verdicts])
+            called = np.asarray([verdict.word == "aligned" for verdict in verdicts])
+            symmetric = np.asarray([verdict.symmetric for verdict in verdicts])
+            auc = f"{roc_auc_score(good, chance):.4f}" if 0 < good.sum() < len(good) else "–"
+            fair = good & ~symmetric
+            lines.append(f"| {split}: {name} | {len(group)} | {good.sum()} | {(~good).sum()} | {auc} | {(called & ~good).sum()} "
+                         f"| {(called & fair).sum()} of {fair.sum()} ({(called & fair).sum() / max(fair.sum(), 1):.1%}) | {(good & symmetric).sum()} |")  # fmt: skip
+            if name == "all":
+                text = [
+                    f"{row['family']} {row['problem']} seed {row['seed']}: {p:.2f}"
+                    for row, p in zip(group, chance, strict=True)
+                ]
+                wrong += [f"{split}: {one}" for one, bad in zip(text, called & ~good, strict=True) if bad]
+                missed += [f"{split}: {one}" for one, low in zip(text, fair & (chance < FAILED), strict=True) if low]
+    lines += ["", "Bad solves called aligned:", "", *(f"- {one}" for one in wrong or ["none"]), ""]
+    lines += ["Good solves called failed:", "", *(f"- {one}" for one in missed or ["none"])]
     text = "\n".join(lines) + "\n"
-    (out / "verdict.md").write_text(text)
+    (out / "verdict.md").write_text(text, encoding="utf-8")
     print(text)
 
 

@@ -1,15 +1,18 @@
-"""Real pairs with nothing known, through ``align``: two corpora of one language, two dimensions, two assays of the same cells.
+"""Real pairs with nothing known, through ``align``: languages, two corpora of one language, two dimensions, two assays.
 
     python benchmarks/pairs.py --data DATA --pairs navec glove snare --seeds 20 [--device cuda]
+    python benchmarks/pairs.py --data DATA --pairs europarl100-es europarl300-es --seeds 20
 
+    europarl100-es, -fr, -de, europarl300-es, -fr, -de   English to another language; the MUSE test split scores
     navec   Russian, 300-d, two corpora; the right answer is the same word
     glove   English, GloVe 50-d against 100-d; the right answer is the same word
     snare   SNARE-seq, the same 1,047 cells by two assays (19-d and 10-d)
 
-Words: unit → centre → unit; the solve sees the first 5,000 of each side, their order destroyed by the seed; P@1 in percent
-with CSLS over both whole vocabularies, of the map and after refinement by its own pairs (*refined*). *supervised* is the orthogonal map of all words that are in both. Cells: unit length,
-as SCOT prepares them, and a scale and a translation allowed; FOSCTTM is the mean share of cells nearer than the true match,
-both ways; label transfer is the accuracy of the five nearest cells of the other assay. Writes pairs.csv, a row a run.
+Words: unit → centre → unit; the solve sees the first --words of each side, their order destroyed by the seed; P@1 in percent
+with CSLS over both whole vocabularies (Europarl: 20,000 words), of the map and after refinement by its own pairs (*refined*).
+*supervised* is the orthogonal map of all words that are in both, or of the MUSE training split. Cells: unit length, as SCOT
+prepares them, and a scale and a translation allowed; FOSCTTM is the mean share of cells nearer than the true match, both
+ways; label transfer is the accuracy of the five nearest cells of the other assay. Writes pairs.csv, a row a run.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ import argparse
 import csv
 import time
 import warnings
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,28 +33,53 @@ from invarot.retrieval.metrics import evaluate
 from invarot.retrieval.refine import refine
 from invarot.words import Preprocessing, Vectors, read_vectors
 
-WORDS = {"navec": ("navec/hudlit", "navec/news"), "glove": ("glove/en-glove50", "glove/en-glove100")}
-FIELDS = (
-    "pair",
-    "seed",
-    "score",
-    "refined",
-    "supervised",
-    "label_transfer",
-    "verdict",
-    "probability",
-    "objective",
-    "seconds",
-)
+WORDS = {"navec": ("navec/hudlit", "navec/news"), "glove": ("glove/en-glove50", "glove/en-glove100")} | {
+    f"{name}-{language}": (f"{name}/en", f"{name}/{language}")
+    for name in ("europarl100", "europarl300")
+    for language in ("es", "fr", "de")
+}
+MOST = 20000  # words of a Europarl vocabulary
+FIELDS = ("pair", "seed", "words", "score", "refined", "supervised", "label_transfer", "verdict", "probability",
+          "objective", "seconds")  # fmt: skip
+Gold = dict[int, set[int]]
+
+
+@cache
+def spaces(name: str, data: Path) -> tuple[np.ndarray, np.ndarray, Gold, np.ndarray]:
+    """Both clouds, what scores, and the supervised map."""
+    language = name.split("-")[1] if "-" in name else None
+    sides: list[Vectors] = [read_vectors(data / f"{side}.npz", max_words=MOST) for side in WORDS[name]]
+    x, y = (Preprocessing().fit_apply(side.vectors)[1] for side in sides)
+    index = [side.index() for side in sides]
+    found: list[Gold] = []
+    for split in ("0-5000", "5000-6500") if language else ("",):
+        lines = [(word, word) for word in index[0]]
+        if language:
+            text = (data / "muse" / f"en-{language}.{split}.txt").read_text(encoding="utf-8")
+            lines = [(line.split()[0], line.split()[1]) for line in text.splitlines()]
+        gold: Gold = {}
+        for source, target in lines:
+            if source in index[0] and target in index[1]:
+                gold.setdefault(index[0][source], set()).add(index[1][target])
+        found.append(gold)
+    known = [(i, j) for i, many in found[0].items() for j in many]
+    rows, columns = (list(side) for side in zip(*known, strict=True))
+    u, _, vt = np.linalg.svd(x[rows].T @ y[columns], full_matrices=False)
+    return x, y, found[-1], u @ vt
+
+
+@cache
+def supervised(name: str, data: Path, device: str) -> float:
+    x, y, gold, w = spaces(name, data)
+    return score(place(x @ w, device), place(y, device), gold)
+
+
+def score(x: Any, y: Any, gold: Gold) -> float:
+    return round(100 * evaluate(x, y, gold, at=(1,)).precision[1], 2)
 
 
 def words(name: str, seed: int, args: argparse.Namespace) -> dict[str, Any]:
-    sides: list[Vectors] = [read_vectors(args.data / f"{side}.npz") for side in WORDS[name]]
-    x, y = (Preprocessing().fit_apply(side.vectors)[1] for side in sides)
-    where = {word: row for row, word in enumerate(sides[1].words)}
-    gold = {row: {where[word]} for row, word in enumerate(sides[0].words) if word in where}
-    rows, columns = list(gold), [next(iter(gold[row])) for row in gold]
-    u, _, vt = np.linalg.svd(x[rows].T @ y[columns], full_matrices=False)
+    x, y, gold, _ = spaces(name, args.data)
     rng = np.random.default_rng(seed)
     first = [rng.permutation(min(args.words, len(points))) for points in (x, y)]
     began = time.perf_counter()
@@ -58,12 +87,12 @@ def words(name: str, seed: int, args: argparse.Namespace) -> dict[str, Any]:
     seconds = time.perf_counter() - began
     x, y = place(x, args.device), place(y, args.device)
     better = refine(x, y, as_like(result.map, x))
-    spaces = {
-        "score": (x @ as_like(result.map, x), y),
-        "refined": (x @ better.x_map, y @ better.y_map),
-        "supervised": (x @ as_like(u @ vt, x), y),
+    scores = {
+        "words": args.words,
+        "score": score(x @ as_like(result.map, x), y, gold),
+        "refined": score(x @ better.x_map, y @ better.y_map, gold),
+        "supervised": supervised(name, args.data, args.device),
     }
-    scores = {kind: round(100 * evaluate(*both, gold, at=(1,)).precision[1], 2) for kind, both in spaces.items()}
     return {**row(name, seed, result, seconds), **scores}
 
 

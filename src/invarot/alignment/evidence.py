@@ -40,7 +40,10 @@ class Evidence:
     surplus : ``split`` less that of the null: in few dimensions any map is stable, in many only a right one.
     twins : how much nearer held-out points lie to their targets than neighbours of one cloud lie to each other; negative
         where they lie farther off.
-    smooth : how alike what is left over is at neighbouring points (a cosine): noise is not, a wrong turn is.
+    smooth : how alike what is left over is at neighbouring points that have matches of their own: noise is not, a wrong
+        turn is; next to nothing where points lie nearer to their targets than to each other.
+    points : source points that all this was gathered on.
+    better : answers of plain starts that score clearly higher (looked for where points are few and one start was asked for).
     """
 
     gain: float
@@ -53,6 +56,8 @@ class Evidence:
     surplus: float = 0.0
     twins: float = 0.0
     smooth: float = 0.0
+    points: int = 0
+    better: int = 0
 
 
 @dataclass(frozen=True)
@@ -93,6 +98,7 @@ def gather(
         surplus=found.split - float(np.mean([one.split for one in nulls])),
         twins=1 - found.gap / found.spacing if found.spacing > 0 else 0.0,
         smooth=found.smooth,
+        points=some.shape[0],
     )
 
 
@@ -140,23 +146,27 @@ def held_out(x: Array, y: Array, w: Array, some: Array, settings: Settings) -> H
         for side, (points, rows) in enumerate(((inside, some[held]), (targets, hit))):
             if points.shape[0] > 1:
                 spacing[side] += float(xp.sum((points[rows] - points[nearest(points[rows], points, rows)]) ** 2))
+    pairs = xp.nonzero(mutual)[0]
     return HeldOut(
         split=same / some.shape[0],
         gap=gap,
         spacing=(spacing[0] * spacing[1]) ** 0.5,
         mutual=float(xp.mean(xp.astype(mutual, x.dtype))),
-        smooth=_smoothness(x[some], z[some] - y[there], z[some]),
+        smooth=_smoothness(x[some[pairs]], z[some[pairs]] - y[there[pairs]]),
     )
 
 
-def _smoothness(x: Array, left: Array, z: Array) -> float:
-    """⟨left over at a point, left over at its nearest neighbour⟩, relative to its square; 0 where next to nothing is."""
+def _smoothness(x: Array, left: Array) -> float:
+    """⟨left over at a point, left over at its nearest neighbour⟩, relative to the larger of its square and the spacing's.
+
+    Of points with a match each: those that share one share what is left over, whether the map is right or wrong.
+    """
     xp = namespace(x)
-    size = float(xp.sum(left**2))
-    if x.shape[0] < 2 or size <= 1e-9 * float(xp.sum(z**2)):
+    if x.shape[0] < 3:
         return 0.0
     beside = nearest(x, x, xp.arange(x.shape[0], device=device(x)))
-    return float(xp.sum(left * left[beside])) / size
+    size = max(float(xp.sum(left**2)), float(xp.sum((x - x[beside]) ** 2)))
+    return float(xp.sum(left * left[beside])) / size if size > 0 else 0.0
 
 
 def _known_directions(moment: Array, settings: Settings) -> tuple[Array, Array]:

@@ -34,14 +34,15 @@ def run_race(
         return wave.maps, np.zeros(1)
     points = int((RACE_ENTRIES / len(wave.names)) ** 0.5)
     coarse = subproblem(problem, min(points, RACE_FIRST) if ordered else points, rng, ordered)
-    quick = _quick(settings)
-    first = replace(quick, max_iter=min(FIRST_HEAT, quick.max_iter))
+    brief = quick(settings)
+    first = replace(brief, max_iter=min(FIRST_HEAT, brief.max_iter))
     maps, values, epsilon = _heat(coarse, wave.maps, first, on_step)
     ahead = values >= np.sort(values)[-min(FINALISTS, len(values))] - slack(coarse, float(np.max(values)))
     chosen = as_like(np.nonzero(ahead)[0], maps, dtype=namespace(maps).int64)
-    schedule = quick.schedule if quick.schedule.absolute else replace(quick.schedule, epsilon=epsilon)
+    going_on = not brief.schedule.absolute and epsilon > 0  # exact plans have no epsilon
+    schedule = replace(brief.schedule, epsilon=epsilon) if going_on else brief.schedule
     # marginals that are off by a hundredth move the objective by about as much: more than many maps differ by
-    last = replace(quick, schedule=schedule, plan_tol=settings.plan_tol, plan_max_iter=settings.plan_max_iter)
+    last = replace(brief, schedule=schedule, plan_tol=settings.plan_tol, plan_max_iter=settings.plan_max_iter)
     maps[chosen], values[ahead], _ = _heat(coarse, maps[chosen], last, on_step)
     return maps, values
 
@@ -56,7 +57,7 @@ def _heat(
     return found, np.concatenate([run.values for run in runs]), max(run.epsilon for run in runs)
 
 
-def _quick(settings: Settings) -> Settings:
+def quick(settings: Settings) -> Settings:
     """Looser tolerances and a higher last epsilon."""
     schedule = settings.schedule
     if not schedule.absolute:

@@ -14,6 +14,7 @@ from ..starts.portfolio import Wave
 from ..transport.plan import EntropicPlan, SparsePlan
 from ..transport.schedule import Schedule
 from .alternate import Observer, Run, alternate
+from .challenge import better_answers
 from .heats import FINALISTS, after_race, batches, run_race, slack
 from .history import History
 from .jobs import run_batches
@@ -22,10 +23,10 @@ from .problem import Problem
 from .regroup import applies, regroup
 from .result import StartRecord, Status
 from .settings import Settings
-from .verdict import Verdict, judge, nearest
+from .verdict import Verdict, decide, judge, nearest
 
 SHARED = 8  # starts of a batch on the CPU: what n_jobs shares out, always the same
-HOPELESS = 1e-3  # probability of a map below which it is not solved on many points
+HOPELESS = 0.02  # probability of a map below which it is not solved on many points
 SAME_MAP = 0.1  # two maps are one if they differ by less than this part of their norm
 PROBES = 300  # points on which two maps that differ by more are compared
 EFFORT = {"quick": 1, "normal": 4, "high": 8, "max": 30}  # waves of starts, at most
@@ -77,7 +78,11 @@ def solve_all(
     solves = [partial(solve_in_stages, problem, wave.maps[part], settings, ordered=ordered) for part in parts]
     for part, run in zip(parts, run_batches(solves, rng=rng, n_jobs=jobs, on_step=on_step), strict=True):
         finishes += [_finish(run, k, name, settings) for k, name in enumerate(wave.names[part])]
-    return _regrouped(problem, settings, finishes, _conclude(problem, settings, finishes, [], on_step), [], on_step)
+    found = _regrouped(problem, settings, finishes, _conclude(problem, settings, finishes, [], on_step), [], on_step)
+    if found.verdict.word != "aligned":
+        return found
+    better = better_answers(problem, settings, found.winner.map, np.random.default_rng(0))
+    return replace(found, verdict=decide(replace(found.verdict.evidence, better=better))) if better else found
 
 
 def race(

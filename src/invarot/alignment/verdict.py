@@ -17,9 +17,9 @@ from .settings import Settings
 __all__ = ["ALIGNED", "FAILED", "WEIGHTS", "Evidence", "Verdict", "decide", "features", "judge", "nearest"]
 
 # The rule, fitted by benchmarks/calibrate_verdict.py: log-odds = BIAS + Σ weight·feature (results/verdict.md).
-BIAS = -9.04
-WEIGHTS = {"gain": 19.34, "split": 1.36, "surplus": 7.97, "twins": 4.55, "smooth": -13.57}
-ALIGNED, FAILED = 0.8, 0.3
+BIAS = -1.78
+WEIGHTS = {"gain": 7.61, "twins": 1.82, "smooth": -5.21, "sure": 3.29, "few": -1.47}
+ALIGNED, FAILED = 0.88, 0.3
 
 
 @dataclass(frozen=True)
@@ -57,13 +57,17 @@ def judge(
 
 
 def features(evidence: Evidence) -> dict[str, float]:
-    """What the rule weighs: √gain, split, surplus, twins down to −2 (below it a map is no more wrong), smooth."""
+    """What the rule weighs: √gain, twins down to −1 (below it a map is no more wrong), smooth, how sure the surplus is, few.
+
+    A surplus of s over N points is worth s·√N: chance moves it by about 1/√N. ``few`` is what few points take from all.
+    """
+    root = max(evidence.points, 1) ** 0.5
     return {
         "gain": max(evidence.gain, 0.0) ** 0.5,
-        "split": evidence.split,
-        "surplus": evidence.surplus,
-        "twins": max(evidence.twins, -2.0),
-        "smooth": evidence.smooth,
+        "twins": max(evidence.twins, -1.0),
+        "smooth": min(max(evidence.smooth, 0.0), 1.0),
+        "sure": min(max(evidence.surplus * root / 10, -0.5), 1.5),
+        "few": min(10 / root, 2.0),
     }
 
 
@@ -84,4 +88,7 @@ def decide(evidence: Evidence) -> Verdict:
         word, probability = "doubtful", min(probability, 1 / (1 + evidence.rivals))
         plural = "s" * (evidence.rivals > 1)
         reasons.insert(0, f"{evidence.rivals} other map{plural} as good: the clouds look symmetric")
+    if evidence.better and word == "aligned":
+        word, probability = "doubtful", 0.5
+        reasons.insert(0, "another start scores higher: the one that was asked for is not the best")
     return Verdict(word, probability, evidence, tuple(reasons), symmetric)

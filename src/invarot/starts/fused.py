@@ -22,7 +22,7 @@ def fused(
     b: Array,
     *,
     rng: np.random.Generator,
-    sizes: int | Sequence[int | None] | None = 3000,
+    sizes: int | Sequence[int | None] | None = 5000,
     ordered: bool = False,
     powers: Sequence[float] = (0.0, 0.25, 0.5, 1.0),
     neighbours: Sequence[int] = (5, 20, 100),
