@@ -8,7 +8,8 @@
     glove   English, GloVe 50-d against 100-d; the right answer is the same word
     snare   SNARE-seq, the same 1,047 cells by two assays (19-d and 10-d)
 
-Words: unit → centre → unit; the solve sees the first --words of each side, their order destroyed by the seed; P@1 in percent
+Words: unit → centre → unit; the solve sees the first --words of each side, their order destroyed by the seed, and goes on from
+that map with the first --then; P@1 in percent
 with CSLS over both whole vocabularies (Europarl: 20,000 words), of the map and after refinement by its own pairs (*refined*).
 *supervised* is the orthogonal map of all words that are in both, or of the MUSE training split. Cells: unit length, as SCOT
 prepares them, and a scale and a translation allowed; FOSCTTM is the mean share of cells nearer than the true match, both
@@ -41,6 +42,7 @@ WORDS = {"navec": ("navec/hudlit", "navec/news"), "glove": ("glove/en-glove50", 
 MOST = 20000  # words of a Europarl vocabulary
 FIELDS = ("pair", "seed", "words", "score", "refined", "supervised", "label_transfer", "verdict", "probability",
           "objective", "seconds")  # fmt: skip
+ON = invarot.Schedule(0.04, 0.85, 0.02, adaptive=True)  # from about where the first solve ended
 Gold = dict[int, set[int]]
 
 
@@ -84,11 +86,15 @@ def words(name: str, seed: int, args: argparse.Namespace) -> dict[str, Any]:
     first = [rng.permutation(min(args.words, len(points))) for points in (x, y)]
     began = time.perf_counter()
     result = invarot.align(place(x[first[0]], args.device), place(y[first[1]], args.device), rng=seed)
+    if args.then:
+        more = [rng.permutation(min(args.then, len(points))) for points in (x, y)]
+        both = (place(points[rows], args.device) for points, rows in zip((x, y), more, strict=True))
+        result = invarot.align(*both, start=to_numpy(result.map), schedule=ON, rng=seed)
     seconds = time.perf_counter() - began
     x, y = place(x, args.device), place(y, args.device)
     better = refine(x, y, as_like(result.map, x))
     scores = {
-        "words": args.words,
+        "words": max(args.words, args.then),
         "score": score(x @ as_like(result.map, x), y, gold),
         "refined": score(x @ better.x_map, y @ better.y_map, gold),
         "supervised": supervised(name, args.data, args.device),
@@ -130,6 +136,9 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--first", type=int, default=0, help="number of the first seed")
     parser.add_argument("--words", type=int, default=5000, help="words of each side that the solve sees")
+    parser.add_argument(
+        "--then", type=int, default=0, help="words of each side on which that map is solved on (0: none)"
+    )
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--out", type=Path, default=Path("results"))
     args = parser.parse_args()
