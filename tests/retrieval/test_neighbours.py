@@ -5,6 +5,7 @@ import pytest
 
 from invarot.errors import InputError
 from invarot.retrieval import matches, mutual, neighbours, unit_rows
+from invarot.retrieval.neighbours import choices
 
 
 def csls(x, y, k):
@@ -116,3 +117,19 @@ def test_bad_input_is_named():
         neighbours(x, x, k=0)
     with pytest.raises(InputError, match="temperature"):
         neighbours(x, x, method="inverted-softmax", temperature=0.0)
+
+
+@pytest.mark.parametrize("method", ["csls", "cosine"])
+def test_choices_are_the_nearest_of_both_sides(method):
+    rng = np.random.default_rng(5)
+    x, y = rng.standard_normal((70, 4)), rng.standard_normal((90, 4))
+    i, j, score, mutual = choices(x, y, method=method, pool=1, block=16)
+    there, _ = neighbours(x, y, method=method, k=1)
+    back, _ = neighbours(y, x, method=method, k=1)
+    expected = {(a, int(b)) for a, b in enumerate(there[:, 0])} | {(int(a), b) for b, a in enumerate(back[:, 0])}
+    assert set(zip(i.tolist(), j.tolist(), strict=True)) == expected
+    assert len(i) == len(expected)  # mutual pairs once
+    rows, columns, values = matches(x, y, method=method, pool=1)
+    np.testing.assert_array_equal(i[mutual], rows)
+    np.testing.assert_array_equal(j[mutual], columns)
+    np.testing.assert_allclose(score[mutual], values)

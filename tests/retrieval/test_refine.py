@@ -5,6 +5,7 @@ import pytest
 
 from invarot.errors import InputError
 from invarot.retrieval import common_space, evaluate, refine, unit_rows
+from invarot.retrieval.neighbours import choices
 
 
 def rotation(rng, d):
@@ -154,12 +155,25 @@ def test_a_refinement_goes_on_from_the_maps_of_another():
 @pytest.mark.parametrize(
     "option",
     [{"weight": "uniform"}, {"power": 0.5}, {"dewhiten": 1.0}, {"ridge": 20.0}, {"csls_k": 2}, {"method": "cosine"},
-     {"rounds": 1}, {"tol": 0.9}],
+     {"rounds": 1}, {"tol": 0.9}, {"loose": 0.5}],
 )  # fmt: skip
 def test_every_option_changes_the_outcome(option):
     x, y, start, _ = clouds(np.random.default_rng(11))
     usual, other = refine(x, y, start), refine(x, y, start, **option)
     assert np.abs(usual.x_map - other.x_map).max() > 1e-6
+
+
+def test_the_last_fit_takes_the_choices_of_either_side(lib):
+    x, y, start, _ = (
+        lib.array(one) if isinstance(one, np.ndarray) else one for one in clouds(np.random.default_rng(14))
+    )
+    plain, more = (refine(x, y, start, loose=loose) for loose in (0.0, 0.5))
+    i, j, score, mutual = map(lib.numpy, choices(x @ plain.x_map, y @ plain.y_map))
+    weights = np.where(mutual, 1, 0.5) * (np.argsort(np.argsort(score)) + 1)
+    expected = common_space(lib.numpy(x)[i], lib.numpy(y)[j], weights)
+    np.testing.assert_allclose(lib.numpy(more.x_map), expected.x_map, atol=1e-8)
+    assert len(more.history) == len(plain.history) + 1
+    assert more.history[-1].pairs == len(more.pairs[0]) == mutual.sum() < len(i)
 
 
 def test_points_that_cannot_be_relied_on_weigh_less(lib):

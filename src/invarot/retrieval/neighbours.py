@@ -122,6 +122,64 @@ def matches(
     scores : array (p,)
         CSLS, or ``cos`` less the penalties of both.
     """
+    score, chosen, tops, _ = _search(x, y, method, csls_k, temperature, pool, block)
+    xp = namespace(x, y)
+    # the column's best is read from the same numbers, so that equality is exact; ties go to the first row
+    i = np.flatnonzero(to_numpy(score >= xp.take(tops, chosen, axis=0)))
+    j, first = np.unique(to_numpy(chosen)[i], return_index=True)
+    order = np.argsort(first)
+    i, j = i[first[order]], j[order]
+    rows = as_like(i, x, dtype=xp.int64)
+    return rows, as_like(j, x, dtype=xp.int64), xp.take(score, rows, axis=0)
+
+
+def choices(
+    x: Array,
+    y: Array,
+    *,
+    method: str = "csls",
+    csls_k: int = 10,
+    temperature: float = 0.05,
+    pool: int = 16,
+    block: int | None = None,
+) -> tuple[Array, Array, Array, Array]:
+    """Every row's nearest neighbour, those of ``x`` and then those of ``y``: :func:`matches` and all that are not mutual.
+
+    Returns
+    -------
+    i, j, scores : arrays (p,)
+        As in :func:`matches`; a mutual pair is listed once.
+    mutual : array of bool (p,)
+    """
+    score, chosen, tops, choosers = _search(x, y, method, csls_k, temperature, pool, block, both=True)
+    assert choosers is not None
+    xp = namespace(x, y)
+    there, back = to_numpy(chosen), to_numpy(choosers)
+    agreed = back[there] == np.arange(len(there))
+    rest = there[back] != np.arange(len(back))  # targets whose choice is not returned
+    i = np.concatenate([np.arange(len(there)), back[rest]])
+    j = np.concatenate([there, np.flatnonzero(rest)])
+    kept = as_like(np.flatnonzero(rest), x, dtype=xp.int64)
+    return (
+        as_like(i, x, dtype=xp.int64),
+        as_like(j, x, dtype=xp.int64),
+        xp.concat([score, xp.take(tops, kept, axis=0)]),
+        as_like(np.concatenate([agreed, np.zeros(int(rest.sum()), dtype=bool)]), x, dtype=xp.bool),
+    )
+
+
+def _search(
+    x: Array,
+    y: Array,
+    method: str,
+    csls_k: int,
+    temperature: float,
+    pool: int,
+    block: int | None,
+    *,
+    both: bool = False,
+) -> tuple[Array, Array, Array, Array | None]:
+    """Best score and target of each row of ``x``, best score of each row of ``y`` and, asked for ``both``, its source."""
     x, y = check_clouds(x, y, method, csls_k, temperature)
     check_count(pool, "pool")
     xp = namespace(x, y)
@@ -136,25 +194,24 @@ def matches(
     left = xp.concat([x, -rx[:, None], xp.ones_like(rx[:, None])], axis=1)
     right = xp.concat([y, xp.ones_like(ry[:, None]), -ry[:, None]], axis=1)
 
-    def work(rows: slice) -> tuple[Array, Array, Array]:
+    def work(rows: slice) -> tuple[Array, Array, Array, Array | None]:
         s = left[rows] @ transpose(right)
         best, found = top_k(s, 1)
-        return best[:, 0], found[:, 0], xp.max(s, axis=0)
+        return best[:, 0], found[:, 0], xp.max(s, axis=0), rows.start + xp.argmax(s, axis=0) if both else None
 
-    best, found, tops = [], [], None
-    for values, chosen, column_tops in each_block(work, blocks(x, y, block), x):
+    best, found, tops, choosers = [], [], None, None
+    for values, chosen, column_tops, column_rows in each_block(work, blocks(x, y, block), x):
         best.append(values)
         found.append(chosen)
-        tops = column_tops if tops is None else xp.maximum(tops, column_tops)
-    score, chosen = xp.concat(best), xp.concat(found)
-    # the column's best is read from the same numbers, so that equality is exact; ties go to the first row
-    i = np.flatnonzero(to_numpy(score >= xp.take(tops, chosen, axis=0)))
-    j, first = np.unique(to_numpy(chosen)[i], return_index=True)
-    order = np.argsort(first)
-    i, j = i[first[order]], j[order]
-    rows = as_like(i, x, dtype=xp.int64)
+        if tops is None:
+            tops, choosers = column_tops, column_rows
+            continue
+        if both:
+            choosers = xp.where(column_tops > tops, column_rows, choosers)
+        tops = xp.maximum(tops, column_tops)
     scale = 2 if method == "csls" else 1
-    return rows, as_like(j, x, dtype=xp.int64), scale * xp.take(score, rows, axis=0)
+    assert tops is not None
+    return scale * xp.concat(best), xp.concat(found), scale * tops, choosers
 
 
 def mutual(

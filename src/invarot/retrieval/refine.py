@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import Array, as_like, namespace, svd, to_numpy, transpose
 from ..checks import check_choice, check_count, check_number
 from ..errors import InputError
-from .neighbours import matches
+from .neighbours import choices, matches
 
 WEIGHTS = ("rank", "uniform")
 
@@ -128,6 +128,7 @@ def refine(
     dewhiten: float = 0.5,
     ridge: float = 2.0,
     min_pairs: float = 0.5,
+    loose: float = 0.0,
     block: int | None = None,
     progress: Callable[[Round], None] | None = None,
     watch: Callable[[Array, Array], float] | None = None,
@@ -160,6 +161,10 @@ def refine(
         As in :func:`common_space`.
     min_pairs : float
         Fewer pairs than this times the larger dimension do not determine a map: the maps stay as they are.
+    loose : float
+        Weight, beside that of mutual pairs, of pairs that only one side chooses, in one last fit when the rounds are over:
+        all then weigh by rank (not its root) times the trust in both. 0 leaves the last fit out. Where dimensions are
+        many for the pairs there are, more pairs help although fewer of them are right.
     progress : callable or None
         Called with each :class:`Round`.
     watch : callable or None
@@ -181,6 +186,7 @@ def refine(
     xp = namespace(x, y)
     x_map, y_map = _both_maps(x, y, start)
     _check(rounds, tol, weight, power, dewhiten, ridge, min_pairs)
+    check_number(loose, "loose", low=0)
     if trust is not None and [tuple(one.shape) for one in trust] != [(x.shape[0],), (y.shape[0],)]:
         raise InputError(
             f"trust: expected a number for each of the {x.shape[0]} and {y.shape[0]} points, got shapes "
@@ -191,6 +197,18 @@ def refine(
     pairs, status = (empty, empty), "rounds"
     history: list[Round] = []
     previous: tuple[Array, Array, Array] | None = None  # the maps before the last fit
+
+    def fit(i: Array, j: Array, score: Array, changed: float, worth: Array | None, count: int) -> None:
+        nonlocal x_map, y_map, correlations
+        space = common_space(
+            xp.take(x, i, axis=0), xp.take(y, j, axis=0), worth, power=power, dewhiten=dewhiten, ridge=ridge
+        )
+        x_map, y_map, correlations = space.x_map, space.y_map, space.correlations
+        watched = None if watch is None else watch(x_map, y_map)
+        history.append(Round(count, changed, float(xp.mean(score)), float(xp.mean(correlations)), watched))
+        if progress is not None:
+            progress(history[-1])
+
     for _ in range(rounds):
         i, j, score = matches(x @ x_map, y @ y_map, method=method, csls_k=csls_k, block=block)
         if i.shape[0] < min_pairs * max(x.shape[1], y.shape[1]):
@@ -203,18 +221,20 @@ def refine(
             break
         changed = _changed((i, j), pairs, y.shape[0])
         previous, pairs = (x_map, y_map, correlations), (i, j)
-        worth = _worth(i, j, score, weight, trust)
-        space = common_space(
-            xp.take(x, i, axis=0), xp.take(y, j, axis=0), worth, power=power, dewhiten=dewhiten, ridge=ridge
-        )
-        x_map, y_map, correlations = space.x_map, space.y_map, space.correlations
-        watched = None if watch is None else watch(x_map, y_map)
-        history.append(Round(i.shape[0], changed, float(xp.mean(score)), float(xp.mean(correlations)), watched))
-        if progress is not None:
-            progress(history[-1])
+        fit(i, j, score, changed, _worth(i, j, score, weight, trust), i.shape[0])
         if changed < tol:
             status = "settled"
             break
+    if loose and history and status in ("settled", "rounds"):
+        i, j, score, both = choices(x @ x_map, y @ y_map, method=method, csls_k=csls_k, block=block)
+        worth = xp.where(both, xp.ones_like(score), loose * xp.ones_like(score))
+        for part in (_worth(i, j, score, "uniform", trust), _rank(score) if weight == "rank" else None):
+            worth = worth if part is None else worth * part
+        kept = as_like(np.flatnonzero(to_numpy(both)), x, dtype=xp.int64)
+        found = xp.take(i, kept, axis=0), xp.take(j, kept, axis=0)
+        changed = _changed(found, pairs, y.shape[0])
+        pairs = found
+        fit(i, j, xp.take(score, kept, axis=0), changed, worth, kept.shape[0])
     return Refined(x_map, y_map, pairs, correlations, tuple(history), status)
 
 

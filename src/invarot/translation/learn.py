@@ -29,6 +29,7 @@ from .surroundings import set_off, surroundings
 
 WATCHED = 20_000  # words of each side that accuracy is measured among
 MANY = 15_000  # words from which a first refinement on a third of them, a ninth of the work a round, saves time
+LOOSE = 50.0  # weight of one-sided pairs in units of dimensions a word, chosen on 100 and 300 dimensions
 TRUST = 4.0  # no word is trusted more or less than the median one by more than this factor
 
 Near = tuple[Array, Array]
@@ -236,6 +237,12 @@ def _near(x: Array, y: Array, plan: Recipe) -> Near | None:
     return None if left is None or right is None else (left, right)
 
 
+def _loose(dimension: int, words: int) -> float:
+    """What pairs count for that only one side chooses: the more numbers a map has for each word, the more they help."""
+    weight = min(0.5, LOOSE * dimension / words)
+    return weight if weight >= 0.3 else 0.0  # less is not worth another search
+
+
 def _refine(
     x: Array,
     y: Array,
@@ -252,15 +259,15 @@ def _refine(
         watched = event.pop("watched")
         clock.tell(event if watched is None else {**event, "precision@1": watched})
 
-    def stage(top: int, begin: Array | tuple[Array, Array]) -> Refined:
+    def stage(top: int, begin: Array | tuple[Array, Array], loose: float = 0.0) -> Refined:
         few = trust[0][:top], trust[1][:top]
-        return refine(x[:top], y[:top], begin, rounds=plan.rounds, trust=few, progress=tell, watch=watch)
+        return refine(x[:top], y[:top], begin, rounds=plan.rounds, trust=few, loose=loose, progress=tell, watch=watch)
 
     top = min(plan.refine_words, max(x.shape[0], y.shape[0]))
     begin: Array | tuple[Array, Array] = start
     if top >= MANY:
         first = stage(top // 3, start)
         begin = first.x_map, first.y_map
-    refined = stage(top, begin)
+    refined = stage(top, begin, _loose(max(x.shape[1], y.shape[1]), min(top, x.shape[0], y.shape[0])))
     clock.lap("refine")
     return refined
