@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from invarot.arrays import place
-from invarot.retrieval.metrics import evaluate
-from invarot.translation import Translation, learn, recipe
+from invarot.arrays import Array, place, to_numpy
+from invarot.retrieval import neighbours
+from invarot.translation import learn, recipe
 from invarot.words import Gold, Vectors, read_dictionary, read_vectors, shuffled_order
 
 TOP = 20_000
@@ -92,13 +92,14 @@ def run(args: argparse.Namespace, folder: str, language: str, order: str, seed: 
     how = replace(recipe("best"), ordered=order == "ordered")
     model = learn(sides[0], sides[1], how=how, rng=seed, device=args.device, keep=TOP)
     seconds = model.settings["seconds"]
-    forth = score(model, args.data, "en", language, args.device)
-    back = score(model, args.data, language, "en", args.device)
+    x, y = (place(side[:TOP], args.device) for side in model.common())
+    forth = score(x, y, model.source, model.target, args.data / "muse" / f"en-{language}.5000-6500.txt")
+    back = score(y, x, model.target, model.source, args.data / "muse" / f"{language}-en.5000-6500.txt")
     return {
         "set": folder, "pair": f"en-{language}", "words": words, "order": order, "seed": seed,
         "forth": forth, "back": back, "verdict": model.verdict.word, "probability": round(model.verdict.probability, 4),
-        "solve_s": round(sum(value for name, value in seconds.items() if name != "refine"), 1),
-        "refine_s": round(seconds["refine"], 1),
+        "solve_s": round(sum(value for name, value in seconds.items() if name.startswith("solve")), 1),
+        "refine_s": round(sum(value for name, value in seconds.items() if not name.startswith("solve")), 1),
     }  # fmt: skip
 
 
@@ -107,14 +108,13 @@ def load(path: Path, limit: int) -> Vectors:
     return read_vectors(path, max_words=limit)
 
 
-def score(model: Translation, data: Path, source: str, target: str, device: str) -> float:
+def score(x: Array, y: Array, source: Vectors, target: Vectors, dictionary: Path) -> float:
     """P@1 in percent among the first 20,000 words of each side."""
-    reverse = target == "en"
-    x, y = (place(side[:TOP], device) for side in model.common(reverse=reverse))
-    sides = (model.target, model.source) if reverse else (model.source, model.target)
-    names = [side.words[:TOP] for side in sides]
-    gold = Gold.from_pairs(read_dictionary(data / "muse" / f"{source}-{target}.5000-6500.txt"), *names)
-    return round(100 * evaluate(x, y, gold.targets, at=(1,)).precision[1], 2)
+    gold = Gold.from_pairs(read_dictionary(dictionary), source.words[:TOP], target.words[:TOP])
+    asked = sorted(gold.targets)
+    found, _ = neighbours(x, y, k=1, queries=np.asarray(asked))
+    right = [answer in gold.targets[query] for query, answer in zip(asked, to_numpy(found)[:, 0].tolist(), strict=True)]
+    return round(100 * float(np.mean(right)), 2)
 
 
 def summarise(path: Path, out: Path) -> None:
