@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import replace
 from functools import lru_cache
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +80,7 @@ def finished(work: Callable[..., Row], tasks: list[tuple[Any, ...]], jobs: int) 
     if jobs == 1:
         yield from (work(*task) for task in tasks)
         return
-    with ProcessPoolExecutor(jobs) as pool:
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:  # a GPU does not survive a fork
         for done in as_completed([pool.submit(work, *task) for task in tasks]):
             yield done.result()
 
