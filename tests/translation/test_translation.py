@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
 from invarot.errors import InputError
 from invarot.translation import PRESETS, Checkpoint, learn, load_translation, recipe, save_translation
+from invarot.translation.watch import Clock, step_watcher
 from invarot.words import Vectors, load_core_pair
 
 
@@ -89,6 +91,27 @@ def test_a_dictionary_is_watched_and_changes_nothing(pair, model):
     np.testing.assert_array_equal(seen.source_map, model.source_map)
     strange = learn(pair[0], pair[1], how="fast", dictionary=[("no", "such")])
     assert not any("precision@1" in row for row in strange.history)
+
+
+def test_a_step_that_shows_its_map_is_measured(pair, model):
+    @dataclass
+    class Shown:
+        map: np.ndarray
+        stage: str = "solve"
+        objective: float = 0.0
+
+    source, target, gold = pair
+    x, y = model.prepare_source.apply(source.vectors), model.prepare_target.apply(target.vectors)
+    right = step_watcher(x, y, source.words, target.words, gold)
+    clock = Clock(None)
+    observe = clock.observer("solve 300", right)
+    for shown in (model.source_map @ model.target_map.T, np.eye(12)):
+        observe(Shown(shown))
+    observe(Shown(np.eye(12), "race"))
+    assert clock.history[0]["right"] > 0.99 > 0.5 > clock.history[1]["right"]
+    assert all("map" not in event for event in clock.history)
+    assert "right" not in clock.history[2]
+    assert step_watcher(x, y, source.words, target.words, [("no", "word")]) is None
 
 
 def test_many_words_are_refined_in_two_sizes(pair, monkeypatch):

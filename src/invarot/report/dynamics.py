@@ -17,12 +17,13 @@ STEPS = (
     ("map_change", "Change of the map", True, "Relative move of the map in each step. Log scale."),
     ("plan_change", "Change of the plan", True, "Relative move of the words’ images under the plan. Log scale."),
 )
+RIGHT = ("Right at 1", "Share of the dictionary’s words right at 1, among the words of the stage.")
 ROUNDS = (
     ("pairs", "Mutual pairs", "Refinement: words that choose each other. Each round fits the maps to them anew."),
     ("changed", "New pairs", "Refinement: share of the pairs that the round before did not have."),
 )
 STEP_COLUMNS = (
-    "stage", "step", "epsilon", "objective", "map_change", "plan_change", "marginal_error", "inner_iterations",
+    "stage", "step", "epsilon", "objective", "map_change", "plan_change", "marginal_error", "inner_iterations", "right",
 )  # fmt: skip
 ROUND_COLUMNS = ("round", "pairs", "changed", "score", "correlation")
 ACCURACY_COLUMNS = ("after", "stage", "right_at_1")
@@ -35,6 +36,8 @@ def dynamics_section(contents: Contents) -> str:
     for key, title, log, note in STEPS:
         values = [_value(row, key) for row in steps]
         charts.append(chart_card(f"chart-{key.replace('_', '-')}", values, title, note, runs, log=log))
+    if any("right" in row for row in steps):
+        charts.append(chart_card("chart-right", [_value(row, "right") for row in steps], *RIGHT, runs))
     for key, title, note in ROUNDS:
         values = [_value(row, key) for row in rounds]
         if len(values) > 1:
@@ -101,7 +104,8 @@ def _times(contents: Contents) -> str:
 
 
 def _numbers(contents: Contents) -> str:
-    tables = _table("Steps of the solver", "steps-caption", STEP_COLUMNS, contents.steps)
+    columns = [name for name in STEP_COLUMNS if name != "right" or any(name in row for row in contents.steps)]
+    tables = _table("Steps of the solver", "steps-caption", columns, contents.steps)
     if contents.rounds:
         numbered = [{"round": i, **row} for i, row in enumerate(contents.rounds, 1)]
         tables += _table("Rounds of refinement", "rounds-caption", ROUND_COLUMNS, numbered)

@@ -2,45 +2,31 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 
-from ..alignment.history import Step
 from ..alignment.result import Alignment
 from ..alignment.solve import align
 from ..arrays import Array, place, to_numpy
 from ..checks import check_count, check_rng
 from ..errors import InputError
-from ..retrieval.metrics import evaluate
 from ..retrieval.refine import Refined, Round, refine
 from ..threads import own_threads
-from ..words.dictionaries import Gold
 from ..words.preprocessing import Preprocessing
 from ..words.vectors import Vectors
 from ..words.vocabulary import looks_like_word
 from .checkpoint import Checkpoint
 from .model import Translation
 from .presets import Recipe, recipe
-from .surroundings import set_off, surroundings
+from .surroundings import surroundings
+from .watch import Clock, Listener, Near, Watch, step_watcher, watcher
 
-WATCHED = 20_000  # words of each side that accuracy is measured among
 MANY = 15_000  # words from which a first refinement on a third of them, a ninth of the work a round, saves time
 LOOSE = 50.0  # weight of one-sided pairs in units of dimensions a word, chosen on 100 and 300 dimensions
 TRUST = 4.0  # no word is trusted more or less than the median one by more than this factor
-
-Near = tuple[Array, Array]
-Event = dict[str, Any]
-Listener = Callable[[Event], object]
-
-
-class Watch(Protocol):
-    """P@1 of two maps (None is the identity), and of the words set off from those near them."""
-
-    def __call__(self, x_map: Array, y_map: Array | None, near: Near | None = None) -> float: ...
 
 
 def learn(
@@ -70,7 +56,8 @@ def learn(
         Only the first so many words of each side stay in the model; the others help to fit it.
     dictionary : pairs of words, optional
         The history then says how many of them were right (``precision@1``, CSLS) after each stage of the solve and each
-        round of refinement. It takes no part in learning.
+        round of refinement, and (``right``, among the words of the stage) after each step that shows its map. It takes
+        no part in learning.
     on_event : callable
         Told of every step and round: a dict with ``stage`` and what was measured.
     checkpoint : Checkpoint
@@ -97,7 +84,7 @@ def learn(
     prepare_y, y = Preprocessing(plan.steps).fit_apply(np.ascontiguousarray(target.vectors, dtype=np.float32))
     x, y = place(to_numpy(x), device), place(to_numpy(y), device)
     rows_x, rows_y = _word_rows(source), _word_rows(target)
-    watch = None if dictionary is None else _watcher(x, y, source, target, dictionary, plan.local)
+    watch = None if dictionary is None else watcher(x, y, source, target, dictionary, plan.local)
 
     found: Alignment | None = None
     for number, size in enumerate(plan.stages):
@@ -107,11 +94,14 @@ def learn(
             found = saved
         else:
             few_x, few_y = x[rows_x[:size]], y[rows_y[:size]]
+            right = None if dictionary is None else step_watcher(
+                few_x, few_y, source.take(rows_x[:size]).words, target.take(rows_y[:size]).words, dictionary
+            )  # fmt: skip
             options = plan.align_options()
             if number:  # a later stage goes on from the last map, at the epsilon it ended with
                 options.update(start=_map_of(found), schedule=_last_epsilon(found))
             found = align(few_x, few_y, ordered=plan.ordered, memory=memory, rng=generator,
-                          on_step=clock.observer(name), **options)  # fmt: skip
+                          on_step=clock.observer(name, right), **options)  # fmt: skip
             if checkpoint:
                 checkpoint.save(name, found)
         clock.lap(name)
@@ -125,8 +115,8 @@ def learn(
     if near is not None:
         clock.lap("surroundings")
         if watch is not None:
-            right = watch(refined.x_map, refined.y_map, near)
-            clock.history.append({"stage": "surroundings", "precision@1": right})
+            last = watch(refined.x_map, refined.y_map, near)
+            clock.history.append({"stage": "surroundings", "precision@1": last})
     return Translation(
         source=source.first(keep) if keep else source,
         target=target.first(keep) if keep else target,
@@ -146,34 +136,6 @@ def learn(
         source_near=None if near is None else to_numpy(near[0]).astype(np.int32),
         target_near=None if near is None else to_numpy(near[1]).astype(np.int32),
     )
-
-
-@dataclass
-class Clock:
-    """Keeps the history and the time of each stage, and tells the listener."""
-
-    listener: Listener | None
-
-    def __post_init__(self) -> None:
-        self.history: list[Event] = []
-        self.laps: dict[str, float] = {}
-        self.last = time.perf_counter()
-
-    def observer(self, stage: str) -> Callable[[Step], None]:
-        def observe(step: Step) -> None:
-            self.tell({**asdict(step), "stage": stage if step.stage == "solve" else f"{stage}, {step.stage}"})
-
-        return observe
-
-    def tell(self, event: Event) -> None:
-        self.history.append(event)
-        if self.listener is not None:
-            self.listener(event)
-
-    def lap(self, name: str) -> None:
-        now = time.perf_counter()
-        self.laps[name] = round(now - self.last, 3)
-        self.last = now
 
 
 def _word_rows(vectors: Vectors) -> Any:
@@ -198,26 +160,6 @@ def _map_of(found: Alignment | None) -> Array:
 def _placed(array: Array, like: Array) -> Array:
     """``array`` where ``like`` is."""
     return place(to_numpy(array), "cpu" if isinstance(like, np.ndarray) else str(like.device))
-
-
-def _watcher(
-    x: Array, y: Array, source: Vectors, target: Vectors, dictionary: Sequence[tuple[str, str]], share: float
-) -> Watch | None:
-    """P@1 of two maps (None is the identity) among the first words of each side; nothing where none can be asked."""
-    gold = Gold.from_pairs(dictionary, source.words[:WATCHED], target.words[:WATCHED])
-    if not gold.queries:
-        return None
-
-    def watch(x_map: Array, y_map: Array | None, near: Near | None = None) -> float:
-        left, right = x[:WATCHED] @ x_map, y[:WATCHED] if y_map is None else y[:WATCHED] @ y_map
-        if near is not None and y_map is not None:
-            left, right = (
-                set_off(side[: rows.shape[0]] @ one, rows, share)[:WATCHED]
-                for side, one, rows in ((x, x_map, near[0]), (y, y_map, near[1]))
-            )
-        return evaluate(left, right, gold.targets, at=(1,)).precision[1]
-
-    return watch
 
 
 def _trust(vectors: Vectors, like: Array) -> Array:
