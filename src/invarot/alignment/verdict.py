@@ -19,7 +19,7 @@ __all__ = ["ALIGNED", "FAILED", "WEIGHTS", "Evidence", "Verdict", "decide", "fea
 # The rule, fitted by benchmarks/calibrate_verdict.py: log-odds = BIAS + Σ weight·feature (results/verdict.md).
 BIAS = -1.78
 WEIGHTS = {"gain": 7.61, "twins": 1.82, "smooth": -5.21, "sure": 3.29, "few": -1.47}
-ALIGNED, FAILED = 0.88, 0.3
+ALIGNED, FAILED = 0.85, 0.3
 
 
 @dataclass(frozen=True)
