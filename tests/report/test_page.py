@@ -50,6 +50,18 @@ def test_every_part_is_there_and_nothing_trips_a_screen_reader(model, tmp_path):
     }  # fmt: skip
 
 
+def test_steps_that_were_measured_are_drawn(model, tmp_path):
+    assert "chart-right" not in written(model, tmp_path)
+    for i, row in enumerate(row for row in model.history if row["stage"] == "solve 50"):
+        row["right"] = 0.2 * i
+    tree, problems = read_page(written(model, tmp_path))
+    assert problems == []
+    chart = next(node for node in tree.all("svg") if node.get("id") == "chart-right")
+    assert "From 0 to 0.8" in chart.text
+    steps = next(node for node in tree.all("table") if node.all("caption")[0].text == "Steps of the solver")
+    assert [cell.text for cell in steps.all("th")][-1] == "right"
+
+
 def test_the_table_holds_the_known_translations(model, tmp_path):
     tree, _ = read_page(written(model, tmp_path))
     table = next(node for node in tree.all("table") if node.get("id") == "words")
