@@ -33,20 +33,8 @@ from invarot.starts import STARTS
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("INVAROT_DATA", ROOT.parent / "shared" / "data"))
 ON = invarot.Schedule(0.04, 0.85, 0.02, adaptive=True)  # from about where the first solve ended
-FIELDS = (
-    "part",
-    "k",
-    "seed",
-    "start",
-    "words",
-    "p_at_1",
-    "refined",
-    "objective",
-    "verdict",
-    "probability",
-    "seconds",
-    "winner",
-)
+FIELDS = ("part", "k", "seed", "start", "words", "left_out", "p_at_1", "refined", "objective", "verdict", "probability",
+          "seconds", "winner")  # fmt: skip
 
 
 def words_only(path: Path) -> tuple[list[str], np.ndarray]:
