@@ -42,7 +42,7 @@ WORDS = {"navec": ("navec/hudlit", "navec/news"), "glove": ("glove/en-glove50", 
 MOST = 20000  # words of a Europarl vocabulary
 FIELDS = ("pair", "seed", "words", "score", "refined", "supervised", "label_transfer", "verdict", "probability",
           "objective", "seconds")  # fmt: skip
-ON = invarot.Schedule(0.04, 0.85, 0.02, adaptive=True)  # from about where the first solve ended
+ON = invarot.Schedule(0.04, 0.85, 0.01, adaptive=True)  # from where the first solve ended, to half its last epsilon
 Gold = dict[int, set[int]]
 
 
