@@ -288,6 +288,8 @@ def report(rows: list[Row], out: Path) -> None:
               "|---|---|---|---|---|---|---|---|"]  # fmt: skip
     wrong, missed = [], []
     for split, those in part.items():
+        if not those:
+            continue
         groups = {"all": those} | {
             name: [row for row in those if family(row) == name] for name in sorted({family(row) for row in those})
         }
