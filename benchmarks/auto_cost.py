@@ -19,6 +19,7 @@ import numpy as np
 from synthetic import KINDS, cloud
 
 import invarot
+from invarot.alignment import challenge
 
 SHAPES = ((200, 3), (200, 30), (1000, 3), (1000, 30), (2000, 100), (4000, 50))
 WAYS = ("auto", "signature", "random")
@@ -30,6 +31,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("results"))
     args = parser.parse_args()
     warnings.simplefilter("ignore")
+    challenge.FEW = 0  # a plain solve is one start and no second opinion
     lines = ["# `start=\"auto\"` beside one plain solve, easy problems", "",
              f"    OMP_NUM_THREADS=1 python benchmarks/auto_cost.py --seeds {args.seeds}", "",
              "| cloud | n | d | auto, s | signature, s | random, s | auto / signature | auto / random | called aligned |",
