@@ -1,6 +1,6 @@
 """Two files of 200,000 × 300 through ``invarot align``: seconds of each stage and peak memory.
 
-    python benchmarks/scale_words.py --data DATA [--words 200000] [--folder FOLDER]
+    python benchmarks/scale_words.py --data DATA [--words 200000] [--folder FOLDER] [--evaluate]
 
 The files hold the Europarl vectors of English and Spanish (DATA/europarl300) and, to fill them up, made-up rare words: noisy
 mixtures of two real ones, drawn for each language alone, so that they match nothing. The command runs in a process of its
@@ -48,6 +48,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--words", type=int, default=200_000)
     parser.add_argument("--folder", type=Path, help="where the made files are kept; a temporary one by default")
+    parser.add_argument("--evaluate", action="store_true", help="time ``invarot evaluate`` over all words too")
     parser.add_argument("--out", type=Path, default=Path("results"))
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as spare:
@@ -66,6 +67,15 @@ def main() -> None:
         wall = time.perf_counter() - before
         peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**20  # kB on Linux
         said = json.loads(done.stdout)
+        scoring = None
+        if args.evaluate:
+            before = time.perf_counter()
+            dictionary = args.data / "muse" / "en-es.5000-6500.txt"
+            subprocess.run(
+                [sys.executable, "-m", "invarot", "evaluate", str(model), "--dictionary", str(dictionary), "--json"],
+                stdout=subprocess.PIPE, check=True,
+            )  # fmt: skip
+            scoring = round(time.perf_counter() - before, 1)
         learned = load_translation(model)
         x, y = (side[:TOP] for side in learned.common())
         listed = read_dictionary(args.data / "muse" / "en-es.5000-6500.txt")
@@ -73,7 +83,7 @@ def main() -> None:
         right = evaluate(x, y, gold.targets, at=(1,)).precision[1]
         found = {
             "words": said["words"], "megabytes": [round(file.stat().st_size / 1e6) for file in files],
-            "seconds": {"all": round(wall, 1), **said["seconds"]}, "peak_gib": round(peak, 2),
+            "seconds": {"all": round(wall, 1), **said["seconds"]}, "evaluate_seconds": scoring, "peak_gib": round(peak, 2),
             "verdict": said["verdict"]["word"], "probability": said["verdict"]["probability"],
             "precision@1": right, "threads": os.environ.get("OMP_NUM_THREADS"),
         }  # fmt: skip
