@@ -1,4 +1,4 @@
-"""One start, few points: whether plain starts find a better answer than the one that was asked for.
+"""Few starts, few points: whether plain starts find a better answer than the one that was asked for.
 
 Held-out points tell a right map from a wrong one where there are many. Of few, a sheet or some clusters can be laid on each
 other wrongly and fit well; there a short race of other starts costs little and shows it.
@@ -19,6 +19,7 @@ from .problem import Problem
 from .settings import Settings
 
 FEW = 500  # points up to which the verdict on chosen starts is put to the test
+MANY = 100  # starts that have been each other's test
 SAME = 0.9  # two maps are one answer where they send this share of the points to the same targets
 
 
