@@ -131,7 +131,7 @@ def summarise(path: Path, out: Path) -> None:
         runs = list(cell)
         both = [np.asarray([float(row[name]) for row in runs]) for name in ("forth", "back", "solve_s", "refine_s")]
         aligned = sum(row["verdict"] == "aligned" for row in runs)
-        shown = (f"{v.mean():.1f} ± {v.std():.2f} (≥ {v.min():.1f})" for v in both[:2])
+        shown = (f"{v.mean():.2f} ± {v.std():.2f} (≥ {v.min():.2f})" for v in both[:2])
         times = (f"{np.median(v):.1f}" for v in both[2:])
         lines.append("| " + " | ".join([*group, str(len(runs)), *shown, f"{aligned}", *times]) + " |")
     below = out.read_text(encoding="utf-8").partition(MARK)[2] if out.exists() else ""
