@@ -19,7 +19,7 @@ from .problem import Problem
 from .settings import Settings
 
 FEW = 500  # points up to which the verdict on chosen starts is put to the test
-MANY = 100  # starts that have been each other's test
+ENOUGH = 100  # starts that have been each other's test
 SAME = 0.9  # two maps are one answer where they send this share of the points to the same targets
 
 

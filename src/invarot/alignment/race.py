@@ -14,7 +14,7 @@ from ..starts.portfolio import Wave
 from ..transport.plan import EntropicPlan, SparsePlan
 from ..transport.schedule import Schedule
 from .alternate import Observer, Run, alternate
-from .challenge import MANY, better_answers
+from .challenge import ENOUGH, better_answers
 from .heats import FINALISTS, after_race, batches, run_race, slack
 from .history import History
 from .jobs import run_batches
@@ -79,7 +79,7 @@ def solve_all(
     for part, run in zip(parts, run_batches(solves, rng=rng, n_jobs=jobs, on_step=on_step), strict=True):
         finishes += [_finish(run, k, name, settings) for k, name in enumerate(wave.names[part])]
     found = _regrouped(problem, settings, finishes, _conclude(problem, settings, finishes, [], on_step), [], on_step)
-    if found.verdict.word != "aligned" or len(finishes) >= MANY:
+    if found.verdict.word != "aligned" or len(finishes) >= ENOUGH:
         return found
     better = better_answers(problem, settings, found.winner.map, np.random.default_rng(0))
     return replace(found, verdict=decide(replace(found.verdict.evidence, better=better))) if better else found
