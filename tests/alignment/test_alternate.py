@@ -149,3 +149,13 @@ def test_transport_at_p1_differs_from_pinf(twins):
     assert spectra[1.0][-1] < 1e-6
     assert spectra[math.inf][-1] > 0.5
     assert spectra[math.inf][0] <= 1 + 1e-9
+
+
+def test_an_observer_is_shown_the_map_and_the_history_stays_light():
+    x = np.random.default_rng(0).gamma(2.0, size=(60, 3))
+    seen = []
+    result = invarot.align(x, x[::-1], start="identity", on_step=seen.append)
+    last = [step for step in seen if step.stage == "solve"][-1]
+    np.testing.assert_allclose(last.map, result.map, atol=0.05)
+    assert all(step.map is None for step in result.history)
+    assert "map" not in result.history.rows()[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -83,7 +83,8 @@ def alternate(
         w, images = step.map, plan.images
         values = _signed(records[-1]["objective"], settings)
         if on_step is not None:
-            on_step(_step(records[-1], int(np.argmax(values)), stage))
+            leader = int(np.argmax(values))
+            on_step(replace(_step(records[-1], leader, stage), map=w[leader]))
         if floor_steps:
             still = record["map_change"] <= settings.tol
             if floor_steps >= 2:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import overload
+
+from ..arrays import Array
 
 
 @dataclass(frozen=True)
@@ -13,7 +15,8 @@ class Step:
 
     ``epsilon`` is relative to the cost scale; ``energy`` is the entropic objective that no step may worsen at a fixed
     epsilon (lower is better); ``map_change`` is ‖W − W'‖_F/‖W‖_F; ``plan_change`` the root mean square move of the
-    source points' images under the plan, relative to that of y; ``gap`` the duality gap of the map step.
+    source points' images under the plan, relative to that of y; ``gap`` the duality gap of the map step. What ``on_step``
+    is shown carries the ``map`` of the leading start as well, between the points as the solve sees them; a history does not.
     """
 
     step: int
@@ -27,6 +30,7 @@ class Step:
     gap: float
     mode: str
     stage: str = "solve"
+    map: Array = field(default=None, repr=False, compare=False)
 
 
 class History(Sequence[Step]):
@@ -59,11 +63,12 @@ class History(Sequence[Step]):
         return hash(self._steps)
 
     def __repr__(self) -> str:
-        return f"History of {len(self)} steps: {', '.join(field.name for field in fields(Step))}"
+        return f"History of {len(self)} steps: {', '.join(one.name for one in fields(Step) if one.repr)}"
 
     def __add__(self, other: History) -> History:
         return History([*self._steps, *other._steps])
 
     def rows(self) -> list[dict[str, float | str]]:
         """One dict a step, ready for a DataFrame or JSON."""
-        return [asdict(step) for step in self._steps]
+        rows = [asdict(step) for step in self._steps]
+        return [{key: value for key, value in row.items() if key != "map"} for row in rows]

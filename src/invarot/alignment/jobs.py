@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -48,7 +49,7 @@ def run_batches(
 
 
 def _watched(solve: Solve, rng: np.random.Generator) -> tuple[Run, list[Step]]:
-    """What happened in another process."""
+    """What happened in another process, without the maps: they would be copied for every step."""
     steps: list[Step] = []
     with own_threads():
-        return solve(on_step=steps.append, rng=rng), steps
+        return solve(on_step=lambda step: steps.append(replace(step, map=None)), rng=rng), steps
