@@ -14,6 +14,7 @@ from invarot.alignment.regroup import applies, regroup
 from invarot.alignment.settings import Settings
 from invarot.alignment.verdict import Evidence, decide
 from invarot.errors import InputError, NotAligned
+from invarot.experiments.clouds import make_cloud, random_map
 from invarot.starts.portfolio import Wave
 from invarot.threads import own_threads, workers
 
@@ -182,3 +183,13 @@ def test_matches_tell_apart_what_the_plan_blurs():
     assert not np.array_equal(result.matches("plan"), truth)
     with pytest.raises(InputError, match='"assignment" needs as many points'):
         invarot.align(x, x[1:], schedule=0.02).matches("assignment")
+
+
+def test_two_maps_that_are_wrong_alike_do_not_end_the_race():
+    """White points under a map of the Frobenius ball: two wrong answers score alike, and look like a symmetry."""
+    rng = np.random.default_rng((0, 1))
+    x = make_cloud(60, 4, rng, whiten=True)
+    true, order = random_map(4, 2.0, rng), rng.permutation(60)
+    y = (x @ true + 0.1 * rng.normal(size=x.shape))[order]
+    result = invarot.align(x, y, p=2, rng=1)
+    assert np.mean(result.matches() == np.argsort(order)) > 0.9

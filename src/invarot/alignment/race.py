@@ -131,7 +131,8 @@ def race(
         leaders += [one.map for one in finishes[len(finishes) - len(kept) :][:1]]
         agreeing = sum(_alike(problem, outcome.winner.map, leader) for leader in leaders)
         likely = agreeing >= 2 and outcome.verdict.probability >= 0.5
-        if likely or outcome.verdict.word == "aligned" or outcome.verdict.symmetric:
+        alone = decide(replace(outcome.verdict.evidence, rivals=0)).probability  # several maps may be wrong alike
+        if likely or outcome.verdict.word == "aligned" or (outcome.verdict.symmetric and alone >= 0.5):
             break
     assert outcome is not None
     return _regrouped(problem, settings, finishes, outcome, dropped, on_step)
