@@ -14,11 +14,12 @@ from .evidence import Evidence, gather, nearest
 from .problem import Problem
 from .settings import Settings
 
-__all__ = ["ALIGNED", "FAILED", "WEIGHTS", "Evidence", "Verdict", "decide", "features", "judge", "nearest"]
+__all__ = ["ALIGNED", "FAILED", "WEIGHED", "WEIGHTS", "Evidence", "Verdict", "decide", "features", "judge", "nearest"]
 
 # The rule, fitted by benchmarks/calibrate_verdict.py: log-odds = BIAS + Σ weight·feature (results/verdict.md).
 BIAS = -1.78
 WEIGHTS = {"gain": 7.61, "twins": 1.82, "smooth": -5.21, "sure": 3.29, "few": -1.47}
+WEIGHED = ("gain", "twins", "smooth", "surplus", "points")  # the evidence those features are made of
 ALIGNED, FAILED = 0.85, 0.3
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from ..alignment.verdict import ALIGNED, FAILED, WEIGHTS
+from ..alignment.verdict import ALIGNED, FAILED, WEIGHED
 from .contents import Contents
 from .dynamics import chart_card
 from .figures import probability_scale
@@ -35,7 +35,15 @@ EVIDENCE = {
         "Held-out words agree",
         "of the words are sent to the same target by a map fitted without them.",
     ),
-    "surplus": ("More than chance agrees", "more words agree so than by chance."),
+    "surplus": (
+        "More than chance agrees",
+        "more words are sent to the same target by maps fitted without them than by chance; the more words, the surer.",
+    ),
+    "points": ("Words looked at", "words of the source that all this was gathered on."),
+    "better": (
+        "Better starts",
+        "plain starts score clearly higher. Looked for where points are few and one start was asked for.",
+    ),
     "twins": (
         "Nearer than neighbours",
         "is how much nearer held-out words lie to their targets than neighbours of one language lie to each other, as a "
@@ -82,7 +90,7 @@ def verdict_section(contents: Contents) -> str:
     weighed: list[str] = []
     noted: list[str] = []
     for name, value in asdict(verdict.evidence).items():
-        (weighed if name in WEIGHTS else noted).append(_evidence(name, value))
+        (weighed if name in WEIGHED else noted).append(_evidence(name, value))
     groups = (("What the probability rests on", "four", weighed), ("Also looked at", "three", noted))
     evidence = "".join(
         f'<h3>{title}</h3><dl class="evidence {columns}">{"".join(cards)}</dl>'
