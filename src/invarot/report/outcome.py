@@ -91,11 +91,9 @@ def verdict_section(contents: Contents) -> str:
     noted: list[str] = []
     for name, value in asdict(verdict.evidence).items():
         (weighed if name in WEIGHED else noted).append(_evidence(name, value))
-    groups = (("What the probability rests on", "four", weighed), ("Also looked at", "three", noted))
+    groups = (("What the probability rests on", weighed), ("Also looked at", noted))
     evidence = "".join(
-        f'<h3>{title}</h3><dl class="evidence {columns}">{"".join(cards)}</dl>'
-        for title, columns, cards in groups
-        if cards
+        f'<h3>{title}</h3><dl class="evidence">{"".join(cards)}</dl>' for title, cards in groups if cards
     )
     body = f'<div class="verdict card"><div>{word}</div><div>{scale}</div><p>{text(meaning)}</p></div>{evidence}'
     return section("verdict", "Verdict", body)
