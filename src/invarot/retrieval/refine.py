@@ -13,6 +13,10 @@ from ..errors import InputError
 from .neighbours import choices, matches
 
 WEIGHTS = ("rank", "uniform")
+KEPT = 0.9  # share of its pairs that a round must leave
+KEPT_FIRST = (
+    0.75  # the first round leaves an orthogonal map for a re-weighted space, where fewer pairs choose each other
+)
 
 
 @dataclass(frozen=True)
@@ -213,7 +217,7 @@ def refine(
         i, j, score = matches(x @ x_map, y @ y_map, method=method, csls_k=csls_k, block=block)
         if i.shape[0] < min_pairs * max(x.shape[1], y.shape[1]):
             status = "few pairs"
-        elif history and i.shape[0] < 0.9 * history[-1].pairs:
+        elif history and i.shape[0] < (KEPT if len(history) > 1 else KEPT_FIRST) * history[-1].pairs:
             status = "lost pairs"
         if status != "rounds":
             if previous is not None:
