@@ -110,7 +110,8 @@ class BlockedCost:
     # -- the plan as an operator -----------------------------------------------------------------------------------
 
     def images(self, u: Array, v: Array) -> tuple[Array, Array]:
-        out = self.apply(u, v, namespace(u).concat([self.y, namespace(u).ones_like(self.y[..., :1])], axis=-1))
+        xp = namespace(u)
+        out = self.apply(u, v, xp.concat([self.y, xp.ones_like(self.y[..., :1])], axis=-1))
         return out[..., :-1], out[..., -1]
 
     def apply(self, u: Array, v: Array, t: Array) -> Array:
