@@ -147,6 +147,27 @@ def test_wasserstein_procrustes(turned):
     assert np.allclose(still.map, convex_start(x, y, max_iter=30), atol=1e-6)
 
 
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_wasserstein_procrustes_side_by_side(library, turned):
+    """Each run ends where it ends alone, but for sweeps that wait for the others."""
+    x, y, turn, _ = turned
+    if library == "torch":
+        x, y = (pytest.importorskip("torch").as_tensor(side) for side in (x, y))
+    near = np.linalg.qr(turn + 0.05)[0] * np.sign(np.diag(np.linalg.qr(turn + 0.05)[1]))
+    small = {"batch": 100, "epochs": 2, "iterations": 8}
+    runs = baselines.wasserstein_procrustes_runs([(x, y), (y, x)], rngs=[3, 4], starts=[near, near.T], **small)
+    alone = [
+        baselines.wasserstein_procrustes(x, y, rng=3, start=near, **small),
+        baselines.wasserstein_procrustes(y, x, rng=4, start=near.T, **small),
+    ]
+    for found, single, answer in zip(runs, alone, (turn, turn.T), strict=True):
+        assert type(found.map) is type(x)
+        assert np.linalg.norm(np.asarray(found.map) - answer) < 0.1
+        assert np.allclose(np.asarray(found.map), np.asarray(single.map), atol=1e-3)
+        assert found.history["objective"] == pytest.approx(single.history["objective"], rel=1e-3)
+    assert runs[0].history["objective"] != runs[1].history["objective"]
+
+
 def test_the_convex_start_is_frank_wolfe_with_whole_matrices(turned):
     """The plan is never formed there; here it is, and the linear problems are POT's."""
     x, y, _, _ = turned

@@ -10,9 +10,10 @@ from .oracle import oracle
 from .procrustes import procrustes
 from .self_learning import learn_maps, self_learning
 from .softassign import softassign
-from .wasserstein_procrustes import wasserstein_procrustes
+from .wasserstein_procrustes import wasserstein_procrustes, wasserstein_procrustes_runs
 
 __all__ = [
     "adversarial", "adversarial_runs", "earth_mover", "emd", "entropic", "gromov_wasserstein", "l2_invarot", "learn_maps", "linf_invarot",
     "lp_invarot", "oracle", "procrustes", "self_learning", "softassign", "wasserstein_procrustes",
+    "wasserstein_procrustes_runs",
 ]  # fmt: skip

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..alignment.history import History, Step
 from ..alignment.result import Alignment
-from ..arrays import Array, as_like, namespace, svd, transpose
+from ..arrays import Array, as_like, namespace, svd, to_numpy, transpose
 from ..checks import check_count, check_map, check_number, check_rng
 from ..geometry.orthogonal import polar
 from ..starts.matching import soft_match
+from ..transport.cost import BlockedCost
+from ..transport.sinkhorn import Potentials, sinkhorn
 from .outcome import as_alignment, change, check_pair, record
 
 
 def wasserstein_procrustes(
-    x: Any,
-    y: Any,
+    x: Any, y: Any, *, start: Any = None, rng: int | np.random.Generator = 0, **options: Any
+) -> Alignment:
+    """One run of :func:`wasserstein_procrustes_runs`, whose ``options`` these are, from ``start`` or the convex one."""
+    starts = None if start is None else [start]
+    return wasserstein_procrustes_runs([(x, y)], rngs=[rng], starts=starts, **options)[0]
+
+
+def wasserstein_procrustes_runs(
+    pairs: Sequence[tuple[Any, Any]],
     *,
-    start: Any = None,
+    rngs: Sequence[int | np.random.Generator],
+    starts: Sequence[Any] | None = None,
     words: int = 20_000,
     start_size: int = 2500,
     start_iterations: int = 100,
@@ -28,8 +39,7 @@ def wasserstein_procrustes(
     iterations: int = 5000,
     rate: float = 500.0,
     epsilon: float = 0.05,
-    rng: int | np.random.Generator = 0,
-) -> Alignment:
+) -> list[Alignment]:
     """Stochastic descent on min over W orthogonal and matchings P of ‖xW − Py‖².
 
     Each iteration couples a random batch of each side by Sinkhorn, takes a gradient step on W and goes back to the nearest
@@ -37,10 +47,13 @@ def wasserstein_procrustes(
 
     Parameters
     ----------
-    x, y : (n, dx) and (m, dy)
-        Most frequent first, rows of unit length and centred.
-    start : map (dx, dy), optional
-        Instead of that of :func:`convex_start` over the first ``start_size`` rows.
+    pairs : sequence of (x, y), arrays (n, dx) and (m, dy)
+        Most frequent first, rows of unit length and centred; one pair for each run, all of one library and one dx and dy.
+        Runs go side by side: their batches are small, and a GPU couples many of them in the time of one.
+    rngs : sequence of int or Generator
+        One for each run.
+    starts : sequence of maps (dx, dy), optional
+        Instead of those of :func:`convex_start` over the first ``start_size`` rows.
     words : int
         Batches are drawn from the first so many rows.
     rate : float
@@ -48,33 +61,41 @@ def wasserstein_procrustes(
     epsilon : float
         Entropy weight on the cost −⟨xᵢW, yⱼ⟩, and of the linear problems of the start.
 
-    Departures: settings are those of the original's code; Sinkhorn stops at 1e-3 of the mass in total, or after 100 rounds;
-    the plan of the result is that of nearest neighbours over all rows.
+    Departures: settings are those of the original's code; Sinkhorn stops at 1e-3 of the mass in total (in every run), or
+    after 100 rounds; the plan of the result is that of nearest neighbours over all rows.
     """
-    x, y, a, b = check_pair(x, y)
+    sides = [check_pair(x, y) for x, y in pairs]
     for name, value in (("epochs", epochs), ("start_iterations", start_iterations)):
         check_count(value, name, low=0)
     for name, value in (("iterations", iterations), ("batch", batch), ("start_size", start_size), ("words", words)):
         check_count(value, name)
     check_number(epsilon, "epsilon", low=0, open_low=True)
-    generator = check_rng(rng)
-    if start is None:
-        w = convex_start(x[:start_size], y[:start_size], max_iter=start_iterations, epsilon=epsilon)
+    generators = [check_rng(rng) for rng in rngs]
+    if starts is None:
+        made = [convex_start(x[:start_size], y[:start_size], max_iter=start_iterations, epsilon=epsilon)
+                for x, y, _, _ in sides]  # fmt: skip
     else:
-        w = check_map(start, "start", x.shape[1], y.shape[1], x)[0]
-    history: list[Step] = []
-    count = min(words, x.shape[0], y.shape[0])
+        made = [check_map(start, "start", x.shape[1], y.shape[1], x)[0]
+                for start, (x, y, _, _) in zip(starts, sides, strict=True)]  # fmt: skip
+    maps = namespace(made[0]).stack(made)
+    histories: list[list[Step]] = [[] for _ in sides]
+    count = min(words, *(len(side) for pair in sides for side in pair[:2]))
     for epoch in range(epochs):
         size = min(batch * 2**epoch, count)
-        before, total = w, 0.0
+        before, total = maps, 0.0
         rounds = max(1, iterations // 4**epoch)
         for _ in range(rounds):
-            w, score = _step(x, y, w, size, count, rate, epsilon, generator)
-            total += score
-        history.append(record(epoch, objective=total / rounds, mode="wasserstein-procrustes", epsilon=epsilon,
-                              map_change=change(w, before), inner=rounds))  # fmt: skip
-    return as_alignment(x, y, a, b, w, name="wasserstein-procrustes", history=History(history),
-                        options={"batch": batch, "epochs": epochs, "iterations": iterations})  # fmt: skip
+            few_x, few_y = _draw(sides, count, size, generators)
+            maps, scores = _step(few_x, few_y, maps, rate, epsilon)
+            total = total + scores
+        for k, score in enumerate(to_numpy(total / rounds)):
+            histories[k].append(record(epoch, objective=float(score), mode="wasserstein-procrustes", epsilon=epsilon,
+                                       map_change=change(maps[k], before[k]), inner=rounds))  # fmt: skip
+    return [
+        as_alignment(x, y, a, b, maps[k], name="wasserstein-procrustes", history=History(histories[k]),
+                     options={"batch": batch, "epochs": epochs, "iterations": iterations})
+        for k, (x, y, a, b) in enumerate(sides)
+    ]  # fmt: skip
 
 
 def convex_start(x: Array, y: Array, *, max_iter: int = 100, epsilon: float = 0.05) -> Array:
@@ -108,14 +129,26 @@ def _root(points: Array) -> tuple[Array, Array]:
     return u * xp.sqrt(s), xp.sqrt(s)[:, None] * vt
 
 
-def _step(
-    x: Array, y: Array, w: Array, size: int, count: int, rate: float, epsilon: float, rng: np.random.Generator
-) -> tuple[Array, float]:
-    """One batch: its plan, the gradient −xᵀPy, the nearest orthogonal map."""
+def _draw(
+    sides: Sequence[tuple[Array, ...]], count: int, size: int, rngs: Sequence[np.random.Generator]
+) -> tuple[Array, Array]:
+    """A random batch of each side of each run: (runs, size, dx) and (runs, size, dy)."""
+    like = sides[0][0]
+    xp = namespace(like)
+    drawn = np.stack([[rng.choice(count, size, replace=False, shuffle=False) for _ in "xy"] for rng in rngs])
+    chosen = as_like(drawn, like, dtype=xp.int64)
+    few_x, few_y = (xp.stack([pair[k][chosen[run, k]] for run, pair in enumerate(sides)]) for k in (0, 1))
+    return few_x, few_y
+
+
+def _step(x: Array, y: Array, maps: Array, rate: float, epsilon: float) -> tuple[Array, Array]:
+    """One batch of each run: its plan P, the gradient −xᵀPy, the nearest orthogonal map; and the scores ⟨xᵀPy, W⟩."""
     xp = namespace(x)
-    xs = x[as_like(rng.choice(count, size, replace=False), x, dtype=xp.int64)]
-    ys = y[as_like(rng.choice(count, size, replace=False), x, dtype=xp.int64)]
-    weights = xp.full_like(xs[:, 0], 1 / size)
-    plan = soft_match(-(xs @ w) @ transpose(ys), weights, weights, epsilon=epsilon, max_iter=100, tol=1e-3)
-    moment = transpose(xs) @ (plan @ ys)
-    return polar(w + rate * moment), float(xp.sum(moment * w))
+    even = xp.full_like(x[0, :, 0], 1 / x.shape[1])
+    cost = BlockedCost(x @ maps, y, 1 / epsilon, even, even)
+    nothing = Potentials(xp.zeros_like(x[..., 0]), xp.zeros_like(y[..., 0]), xp.zeros_like(x[:, 0, 0]), 0)
+    found = sinkhorn(cost, even, even, warm=nothing, tol=1e-3, max_iter=100, accelerate=False)
+    moments = transpose(x) @ cost.images(found.u, found.v)[0]
+    # a processor is done with many small decompositions before a GPU has begun
+    nearest = as_like(polar(to_numpy(maps + rate * moments)), maps)
+    return nearest, xp.sum(moments * maps, axis=(1, 2))

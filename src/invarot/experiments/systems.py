@@ -45,7 +45,9 @@ class Sizes:
             return cls(600, 4, 600, 2, 1600, 64, 40, 300)
         # games of the original's size are a GPU's work: the small ones a processor can play go nowhere
         game = (1_000_000, 2048) if cuda or words > 5000 else (16_000, 512)
-        return cls(1500, 10, 2500, 5, *game, 400, 800) if words <= 5000 else cls(5000, 50, 20_000, 5, *game, 1000, 1500)
+        if words <= 5000:
+            return cls(1500, 10, 2500, 5, *game, 5000, 800)
+        return cls(5000, 50, 20_000, 5, *game, 5000, 1500)
 
 
 def _one(w: Array, y: Array) -> Maps:
