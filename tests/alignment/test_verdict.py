@@ -7,7 +7,7 @@ import pytest
 
 import invarot
 from invarot.alignment.challenge import FEW, better_answers
-from invarot.alignment.evidence import held_out
+from invarot.alignment.evidence import cycle_share, held_out, nearest
 from invarot.alignment.problem import Problem, pose
 from invarot.alignment.settings import Settings
 from invarot.alignment.solve import adapt
@@ -80,3 +80,31 @@ def test_exact_plans_can_be_raced():
     turn = np.linalg.qr(rng.standard_normal((3, 3)))[0]
     result = invarot.align(x, x @ turn, plan="exact")
     assert np.allclose(result.map, turn, atol=1e-6)
+
+
+def test_the_nearest_of_any_number_of_points_is_the_nearest():
+    """Sizes on both sides of a block and of a thread's share; with a penalty the nearest in another sense."""
+    rng = np.random.default_rng(2)
+    y = rng.standard_normal((900, 3))
+    for count in (1, 7, 290, 2600):
+        z = rng.standard_normal((count, 3))
+        far = ((z[:, None] - y) ** 2).sum(2)
+        np.testing.assert_array_equal(nearest(z, y), far.argmin(1))
+        there = far.argsort(1)
+        np.testing.assert_array_equal(nearest(z, y, there[:, 0]), there[:, 1])
+        lowered = rng.standard_normal(900)
+        np.testing.assert_array_equal(nearest(z, y, lowered=lowered), (z @ y.T - lowered).argmax(1))
+
+
+def test_the_cycle_of_some_points_is_that_of_the_plan_written_out():
+    rng = np.random.default_rng(4)
+    x = rng.standard_normal((120, 3))
+    y = x[rng.permutation(120)] + 0.7 * rng.standard_normal((120, 3))
+    weights = rng.uniform(0.5, 1.5, 120)
+    plan = invarot.align(x, y, a=weights / weights.sum(), start="identity", schedule=0.05).plan
+    dense = plan.dense()
+    there, back = dense.argmax(1), dense.argmax(0)
+    for some in (np.arange(120), np.array([5, 3, 80])):
+        came = back[there[some]] == some
+        assert cycle_share(plan, some) == pytest.approx(weights[some][came].sum() / weights[some].sum())
+    assert 0.2 < cycle_share(plan, np.arange(120)) < 1

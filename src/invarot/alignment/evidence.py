@@ -7,12 +7,14 @@ with each principal coordinate shuffled by itself, which keeps the covariance an
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Array, as_like, device, entries_at_once, is_torch, namespace, svd, to_numpy, transpose
-from ..threads import map_blocks
+from ..arrays import Array, as_like, device, entries_at_once, is_torch, log, namespace, svd, to_numpy, transpose
+from ..geometry.schatten import SchattenBall, extreme_spectrum
+from ..threads import map_blocks, workers
 from ..transport.plan import EntropicPlan, SparsePlan
 from .problem import Problem
 from .settings import Settings
@@ -33,7 +35,7 @@ class Evidence:
     gain : the part of the null's distance to the nearest target that held-out points save.
     split : how often a map fitted without a point sends it to the same target as the whole map.
     mutual : share of source points that are the nearest neighbour of their own nearest neighbour, mapped.
-    cycle : share of source mass that the plan's best match sends back to where it came from.
+    cycle : share of the mass of those points that the plan's best match sends back to where it came from.
     agreement : share of the finished starts that ended at this map.
     rivals : other maps, as good by the objective, that send points elsewhere: a symmetry of the clouds.
     marginal_error : l_1 error of the plan's marginals.
@@ -85,13 +87,15 @@ def gather(
     some = as_like(rng.permutation(problem.x.shape[0])[:QUERIES], problem.x, dtype=namespace(problem.x).int64)
     found = held_out(problem.x, problem.y, w, some, settings)
     draws = min(max(NULL_POINTS // problem.x.shape[0], 1), 4)
-    nulls = [held_out(problem.x, *_null(problem, w, some, settings, rng), some, settings) for _ in range(draws)]
+    nulls = [
+        held_out(problem.x, *_null(problem, w, some, settings, rng), some, settings, null=True) for _ in range(draws)
+    ]
     gap = float(np.mean([one.gap for one in nulls]))
     return Evidence(
         gain=1 - found.gap / gap if gap > 0 else 0.0,
         split=found.split,
         mutual=found.mutual,
-        cycle=cycle_share(plan) if plan is not None else 0.0,
+        cycle=cycle_share(plan, some) if plan is not None else 0.0,
         agreement=agreement,
         rivals=rivals,
         marginal_error=float(plan.error) if plan is not None else 0.0,
@@ -102,15 +106,23 @@ def gather(
     )
 
 
-def nearest(z: Array, y: Array, but: Array | None = None) -> Array:
-    """For each row of z the nearest row of y, in blocks; ``but`` names a row of y for each that does not count."""
+def nearest(z: Array, y: Array, but: Array | None = None, *, lowered: Array | None = None) -> Array:
+    """For each row of z the nearest row of y, in blocks; ``but`` names a row of y for each that does not count.
+
+    With ``lowered`` (m,) it is the row of the largest ⟨z, y⟩ − lowered instead.
+    """
     xp = namespace(z)
-    half = xp.sum(y**2, axis=1) / 2
-    step = max(1, entries_at_once(z, BLOCK) // y.shape[0])
+    half = xp.sum(y**2, axis=1) / 2 if lowered is None else lowered
+    entries = z.shape[0] * y.shape[0]
+    count = math.ceil(entries / entries_at_once(z, BLOCK))
+    if not is_torch(z) and entries > BLOCK // 8:  # torch has threads of its own; ours get as many rows each
+        count = workers() * math.ceil(count / workers())
+    step = math.ceil(z.shape[0] / count)
     blocks = [slice(i, i + step) for i in range(0, z.shape[0], step)]
 
     def work(rows: slice) -> Array:
-        scores = z[rows] @ transpose(y) - half
+        scores = z[rows] @ transpose(y)
+        scores -= half
         if but is not None:
             scores[xp.arange(scores.shape[0], device=device(z)), but[rows]] = -xp.inf
         return xp.argmax(scores, axis=1)
@@ -118,32 +130,30 @@ def nearest(z: Array, y: Array, but: Array | None = None) -> Array:
     return xp.concat(list(map(work, blocks) if is_torch(z) else map_blocks(work, blocks)))
 
 
-def held_out(x: Array, y: Array, w: Array, some: Array, settings: Settings) -> HeldOut:
+def held_out(x: Array, y: Array, w: Array, some: Array, settings: Settings, *, null: bool = False) -> HeldOut:
     """The points ``some`` of x judged quarter by quarter by a map fitted on mutual neighbours of the other quarters.
 
-    A map fitted on few points knows few directions: points are compared in those alone.
+    A map fitted on few points knows few directions: points are compared in those alone. Of a ``null`` only the split and
+    the gap are asked; its spacing and smoothness are left at 0.
     """
     xp = namespace(w)
     z = x @ w
     there = nearest(z[some], y)
     mutual = nearest(y[there], z) == some
     fold = xp.arange(some.shape[0], device=device(w)) % FOLDS
+    quarters = [(xp.nonzero(fold == k)[0], xp.nonzero((fold != k) & mutual)[0]) for k in range(FOLDS)]
+    quarters = [(held, rest) for held, rest in quarters if held.shape[0] > 0]
     same, gap, spacing = 0, 0.0, [0.0, 0.0]
-    for k in range(FOLDS):
-        held = xp.nonzero(fold == k)[0]
-        rest = xp.nonzero((fold != k) & mutual)[0]
-        if held.shape[0] == 0:
-            continue
+    moments = [transpose(x[some[rest]]) @ y[there[rest]] for _, rest in quarters]
+    for (held, rest), (into, out) in zip(quarters, _known_directions(moments, settings), strict=True):
         if rest.shape[0] == 0:  # nothing to fit on: no evidence
             gap += float(xp.sum(z[some[held]] ** 2))
             continue
-        into, out = _known_directions(transpose(x[some[rest]]) @ y[there[rest]], settings)
-        inside, targets = x @ into, y @ out
-        mine = inside[some[held]]
+        mine, targets = x[some[held]] @ into, y @ out
         hit = nearest(mine, targets)
         same += int(xp.sum(xp.astype(hit == there[held], xp.int64)))
         gap += float(xp.sum((mine - targets[hit]) ** 2))
-        for side, (points, rows) in enumerate(((inside, some[held]), (targets, hit))):
+        for side, (points, rows) in enumerate(() if null else ((x @ into, some[held]), (targets, hit))):
             if points.shape[0] > 1:
                 spacing[side] += float(xp.sum((points[rows] - points[nearest(points[rows], points, rows)]) ** 2))
     pairs = xp.nonzero(mutual)[0]
@@ -152,7 +162,7 @@ def held_out(x: Array, y: Array, w: Array, some: Array, settings: Settings) -> H
         gap=gap,
         spacing=(spacing[0] * spacing[1]) ** 0.5,
         mutual=float(xp.mean(xp.astype(mutual, x.dtype))),
-        smooth=_smoothness(x[some[pairs]], z[some[pairs]] - y[there[pairs]]),
+        smooth=0.0 if null else _smoothness(x[some[pairs]], z[some[pairs]] - y[there[pairs]]),
     )
 
 
@@ -169,14 +179,23 @@ def _smoothness(x: Array, left: Array) -> float:
     return float(xp.sum(left * left[beside])) / size if size > 0 else 0.0
 
 
-def _known_directions(moment: Array, settings: Settings) -> tuple[Array, Array]:
-    """The best map for a moment in two factors: x @ first and y @ second lie in the directions the moment knows."""
-    xp = namespace(moment)
-    u, s, vt = svd(moment)
-    least = 10 * float(xp.finfo(moment.dtype).eps) * max(moment.shape) * s[0]
-    rank = max(1, int(xp.sum(xp.astype(s > least, xp.int64))))
-    u, v = u[:, :rank], transpose(vt[:rank, :])
-    return u @ (transpose(u) @ settings.invariance.best_map(moment) @ v), v
+def _known_directions(moments: list[Array], settings: Settings) -> list[tuple[Array, Array]]:
+    """The best map for each moment in two factors: x @ first and y @ second lie in the directions the moment knows."""
+    xp = namespace(moments[0])
+    invariance = settings.invariance
+
+    def work(part: slice) -> tuple[Array, Array]:
+        moment = moments[part.start]
+        u, s, vt = svd(moment)
+        least = 10 * float(xp.finfo(moment.dtype).eps) * max(moment.shape) * s[0]
+        rank = max(1, int(xp.sum(xp.astype(s > least, xp.int64))))
+        known, v = u[:, :rank], transpose(vt[:rank, :])
+        if isinstance(invariance, SchattenBall):
+            return known * extreme_spectrum(s, invariance.p, invariance.size(*moment.shape))[:rank], v
+        return known @ (transpose(known) @ invariance.best_map(moment) @ v), v
+
+    each = [slice(k, k + 1) for k in range(len(moments))]
+    return list(map(work, each) if is_torch(moments[0]) else map_blocks(work, each))
 
 
 def _null(problem: Problem, w: Array, some: Array, settings: Settings, rng: np.random.Generator) -> tuple[Array, Array]:
@@ -190,9 +209,13 @@ def _null(problem: Problem, w: Array, some: Array, settings: Settings, rng: np.r
     return shuffled, w
 
 
-def cycle_share(plan: EntropicPlan | SparsePlan) -> float:
-    """Source mass whose best match, taken back by the plan's columns, is where it set out."""
-    there = to_numpy(plan.matches())
-    back = to_numpy(plan.transposed().matches())
-    mass = to_numpy(plan.marginals()[0]) if isinstance(plan, SparsePlan) else to_numpy(plan.a)
-    return float(mass[back[there] == np.arange(len(there))].sum() / mass.sum())
+def cycle_share(plan: EntropicPlan | SparsePlan, some: Array) -> float:
+    """Mass of the points ``some`` whose best match, taken back by the plan's columns, is where it set out."""
+    if isinstance(plan, SparsePlan):
+        there, back, rows = (to_numpy(part) for part in (plan.matches(), plan.transposed().matches(), some))
+        mass = to_numpy(plan.marginals()[0])[rows]
+        return float(mass[back[there[rows]] == rows].sum() / mass.sum())
+    there = nearest(plan.z[some], plan.y, lowered=-(plan.v + log(plan.b)) / plan.scale)
+    back = nearest(plan.y[there], plan.z, lowered=-(plan.u + log(plan.a)) / plan.scale)
+    mass = to_numpy(plan.a[some])
+    return float(mass[to_numpy(back == some)].sum() / mass.sum())
