@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from invarot import InputError
 from invarot.cli import reproduce  # noqa: F401 -- registers the command
 from invarot.cli.app import app
+from invarot.experiments import NAMES
 
 pytest.importorskip("matplotlib")
 
@@ -23,6 +24,13 @@ def test_writes_a_folder_and_prints_a_sentence(tmp_path):
     }  # fmt: skip
     manifest = json.loads((tmp_path / "schatten" / "manifest.json").read_text())
     assert (manifest["seed"], manifest["quick"]) == (2, True)
+
+
+def test_help_says_what_each_name_is_and_what_is_written():
+    shown = " ".join(CliRunner().invoke(app, ["reproduce", "--help"]).output.split())
+    for name, text in NAMES.items():
+        assert f"{name}: {text.split(',')[0].split(';')[0][:25]}" in shown
+    assert "summary.csv" in shown
 
 
 def test_only_is_passed_on(tmp_path):

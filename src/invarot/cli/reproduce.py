@@ -13,11 +13,19 @@ import typer
 from ..experiments import NAMES, Context, find, reproduce
 from .app import app, stderr
 
+HELP = f"""Run an experiment of the paper: data, figure and manifest into one folder, a sentence on whether the claim held.
 
-@app.command("reproduce")
+{chr(10).join(f"- `{name}`: {text}" for name, text in NAMES.items())}
+- `all`: one after the other
+
+A run writes data.csv, figure.png, figure.svg and manifest.json (`words` also summary.csv, means and deviations over seeds).
+One that was stopped goes on where it was."""
+
+
+@app.command("reproduce", help=HELP)
 def reproduce_command(
-    name: Annotated[str, typer.Argument(metavar="NAME", help=f"{', '.join(NAMES)}, or all.")],
-    quick: Annotated[bool, typer.Option("--quick", help="A small version, of a minute or so.")] = False,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="One of those above, or all.")],
+    quick: Annotated[bool, typer.Option("--quick", help="A small version, of a minute at most.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same numbers.")] = 0,
     out: Annotated[Path, typer.Option("-o", "--out", help="A folder NAME is made in it.")] = Path("results/reproduce"),
     data: Annotated[Path | None, typer.Option(help="Europarl vectors and dictionaries (europarl100/, muse/).")] = None,
@@ -26,10 +34,7 @@ def reproduce_command(
         list[str] | None, typer.Option(help="Only cells with this in their name; may be given again.")
     ] = None,
 ) -> None:
-    """Run an experiment of the paper: data, figure and manifest into one folder, a sentence on whether the claim held.
-
-    A run that was stopped goes on where it was.
-    """
+    """Run an experiment of the paper."""
     if quick:  # small problems: torch reads this when the adversarial baseline first imports it
         os.environ.setdefault("OMP_NUM_THREADS", "1")
     command = shlex.join(["invarot", *sys.argv[1:]])
@@ -40,4 +45,5 @@ def reproduce_command(
         )
         sentence = reproduce(experiment, context)
         print(f"{one}: {sentence}", flush=True)
-        stderr.print(f"{context.out}/: data.csv, figure.png, figure.svg, manifest.json", highlight=False)
+        tables = "data.csv, summary.csv" if experiment.summarise else "data.csv"
+        stderr.print(f"{context.out}/: {tables}, figure.png, figure.svg, manifest.json", highlight=False)
