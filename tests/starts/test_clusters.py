@@ -51,6 +51,15 @@ def test_a_new_sample_of_the_same_islands_is_aligned():
     assert min(np.linalg.norm(m - turn) for m in maps[:3]) < 0.3
 
 
+def test_two_points_a_cloud():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        x, y = rng.standard_normal((2, 2, 3))
+        found, value = match_centroids(x, y, rng=rng, restarts=10)
+        assert sorted(found) == [0, 1]
+        assert np.isfinite(value)
+
+
 @pytest.mark.parametrize("option", ["n_clusters", "repeats", "restarts"])
 def test_counts_must_be_positive(option):
     _, x = islands()

@@ -129,7 +129,7 @@ def _random_stochastic(k: int, rng: np.random.Generator) -> NDArray[np.float64]:
     for _ in range(20):
         found /= found.sum(axis=1, keepdims=True)
         found /= found.sum(axis=0, keepdims=True)
-    return found
+    return np.asarray(found + (1 - found.sum(axis=1, keepdims=True)) / k)  # of few, rows may still be off
 
 
 def _draw(weights: NDArray[np.float64], rng: np.random.Generator) -> int:
