@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 from invarot.checks import (
     check_choice,
@@ -32,7 +33,9 @@ GOOD = np.arange(6.0).reshape(3, 2)
         (np.zeros((3, 0)), "at least 1 feature"),
         (np.zeros((1, 3)), "at least 2 points"),
         ([1.0, 2.0], r"2-D.*reshape"),
-        (np.zeros((2, 2, 2)), "3-D"),
+        ([1.0, 2.0], r"reshape\(1, -1\) for one point"),
+        (np.zeros((2, 2, 2)), "3-D$"),
+        (scipy.sparse.csr_array(GOOD), "dense array, got a sparse csr_array"),
         (3.0, "0-D"),
         (None, "NoneType"),
         ("abc", "str"),
@@ -131,6 +134,8 @@ def test_number_refused(value):
 def test_numbers():
     assert check_number(math.inf, "p", low=1) == math.inf
     assert check_number(np.float32(2), "p", low=1) == 2
+    with pytest.raises(InputError, match=r"got 'inf'; pass a number, such as math\.inf"):
+        check_number("inf", "p", low=1)
     with pytest.raises(InputError, match="> 0"):
         check_number(0, "radius", low=0, open_low=True)
     with pytest.raises(InputError, match="≤ 1"):
@@ -148,6 +153,8 @@ def test_the_rest():
         check_choice("exakt", "plan", ("sinkhorn", "exact"))
     with pytest.raises(InputError, match=r"no option 'epsilonn'; did you mean 'epsilon'\?"):
         check_known(["epsilonn"], ["epsilon", "rng"], "align")
+    with pytest.raises(InputError, match=r"no option 'random_state'; here it is 'rng'; known"):
+        check_known(["random_state"], ["translate", "rng"], "align")
     for value in (-1, 1.5, "0", None, np.random.RandomState(0), True):
         with pytest.raises(InputError, match=r"^rng: "):
             check_rng(value)

@@ -13,11 +13,23 @@ import numpy as np
 from .arrays import Array, as_like, is_array, is_torch, library, namespace, to_numpy
 from .errors import InputError
 
+# what other libraries call an option, and what it is called here
+ELSEWHERE = {
+    **dict.fromkeys(("random_state", "seed"), "rng"),
+    **dict.fromkeys(("epsilon", "eps", "reg", "floor"), "schedule"),
+    **dict.fromkeys(("verbose", "callback"), "on_step"),
+}
+
 
 def check_points(value: Any, name: str, *, least: int = 2) -> Array:
     """A finite float array (n ≥ ``least``, d ≥ 1), float32 or float64, from an array, a list or a DataFrame."""
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         raise InputError(f"{name}: expected every number, got a masked array with some hidden; drop or impute them")
+    if hasattr(value, "tocsr") or getattr(value, "is_sparse", False):
+        raise InputError(
+            f"{name}: expected a dense array, got a sparse {type(value).__name__}; reduce its dimensions "
+            "(a truncated SVD), or make it dense"
+        )
     points = value if is_array(value) else _from_python(value, name)
     points = points.detach() if is_torch(points) else np.asarray(points)  # no gradients, no subclasses
     xp = namespace(points)
@@ -30,9 +42,9 @@ def check_points(value: Any, name: str, *, least: int = 2) -> Array:
         half = str(points.dtype).endswith("float16")
         points = xp.astype(points, xp.float32 if half else xp.float64)
     if points.ndim != 2:
+        advice = f"; use {name}.reshape(-1, 1) for points of one feature, {name}.reshape(1, -1) for one point"
         raise InputError(
-            f"{name}: expected a 2-D array, one point a row, got {points.ndim}-D; use {name}.reshape(-1, 1) "
-            "for points of one feature"
+            f"{name}: expected a 2-D array, one point a row, got {points.ndim}-D{advice if points.ndim == 1 else ''}"
         )
     n, d = points.shape
     if n < least or d < 1:
@@ -112,7 +124,8 @@ def check_number(value: Any, name: str, *, low: float, high: float = math.inf, o
     if not ok or math.isnan(value) or value < low or value > high or (open_low and value == low):
         bound = f"> {low:g}" if open_low else f"≥ {low:g}"
         upper = "" if math.isinf(high) else f" and ≤ {high:g}"
-        raise InputError(f"{name}: expected a number {bound}{upper}, got {value!r}")
+        advice = "; pass a number, such as math.inf" if isinstance(value, str) else ""
+        raise InputError(f"{name}: expected a number {bound}{upper}, got {value!r}{advice}")
     return float(value)
 
 
@@ -140,13 +153,13 @@ def check_known(options: Iterable[str], known: Iterable[str], where: str) -> Non
     names = list(known)
     for option in options:
         if option not in names:
-            raise InputError(
-                f"{where}: there is no option {option!r}{nearest(option, names)}; known: {', '.join(names)}"
-            )
+            meant = ELSEWHERE.get(option)
+            advice = f"; here it is {meant!r}" if meant in names else nearest(option, names)
+            raise InputError(f"{where}: there is no option {option!r}{advice}; known: {', '.join(names)}")
 
 
 def nearest(value: Any, known: list[str]) -> str:
-    close = difflib.get_close_matches(str(value), known, n=1, cutoff=0.5)
+    close = difflib.get_close_matches(str(value), known, n=1, cutoff=0.6)
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
