@@ -176,10 +176,13 @@ def _library_version() -> str:
 
 
 def check_replaceable(target: Path, kind: Kind) -> None:
-    """Nothing there, an empty folder, or one of the same kind and nothing else."""
-    if not target.exists():
-        return
+    """Nothing there and a folder to make it in, an empty folder, or one of the same kind and nothing else."""
     advice = "choose another path, or move what is there"
+    if not target.exists():
+        above = next(folder for folder in Path(os.path.abspath(target)).parents if folder.exists())
+        if not above.is_dir() or not os.access(above, os.W_OK):
+            raise InputError(f"path: expected a folder that may be written to, got {target} in {above}; {advice}")
+        return
     if not target.is_dir():
         raise InputError(f"path: expected a folder to save to, got {target}, which is a file; {advice}")
     found = {entry.name for entry in target.iterdir()}

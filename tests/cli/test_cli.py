@@ -12,6 +12,7 @@ import time
 import numpy as np
 import pytest
 
+from invarot import __version__, cli
 from invarot.translation import load_translation
 from invarot.words import write_vectors
 
@@ -49,9 +50,9 @@ def test_translate(folder):
     assert [line.split()[:2] for line in done.stdout.splitlines()] == [["waa", "Twaa"], ["wba", "Twba"]]
     done = invarot("translate", folder / "m", "--reverse", "--json", stdin="Twaa\n")
     assert json.loads(done.stdout)["Twaa"][0]["word"] == "waa"
-    done = invarot("translate", folder / "m", "nosuchword")
+    done = invarot("translate", folder / "m", "nosuchword", "[/b]")
     assert done.returncode == 2
-    assert "nosuchword" in done.stderr
+    assert "nosuchword, [/b]" in done.stderr
 
 
 def test_evaluate(folder):
@@ -81,6 +82,7 @@ def test_export(folder):
     [
         (("align", "no.vec", "b.vec", "-o", "m"), "no.vec"),
         (("align", "{}/a.vec", "{}/b.npz", "-o", "{}/gold.txt"), "is a file"),
+        (("align", "{}/a.vec", "{}/b.npz", "-o", "{}/gold.txt/m"), "expected a folder that may be written to"),
         (("align", "{}/a.vec", "{}/b.npz", "-o", "{}/x", "--preset", "bets"), "did you mean 'best'"),
         (("align", "{}/a.vec", "{}/b.npz", "-o", "{}/x", "--device", "tpu"), "device"),
         (("align", "{}/a.vec", "{}/b.npz", "-o", "{}/x", "--p", "0.5"), "p: expected"),
@@ -121,13 +123,28 @@ def test_interrupted_leaves_nothing_half_written(folder):
     time.sleep(1.2)
     process.send_signal(signal.SIGINT)
     _, message = process.communicate(timeout=60)
+    if process.returncode == 130:
+        assert message.endswith("invarot: stopped; nothing was half-written\n")
     left = [name for name in os.listdir(folder) if "killed" in name]
     assert left in ([], ["killed"]), message  # all of it or nothing, and no temporary file
     if left:  # the solve was faster than the interrupt: what it wrote must be whole
         assert len(load_translation(folder / "killed").source) == 300
 
 
+def test_trouble_with_a_disk_is_one_line(monkeypatch, capsys):
+    monkeypatch.setattr(cli, "app", lambda: (_ for _ in ()).throw(OSError(28, "No space left on device", "m")))
+    with pytest.raises(SystemExit, match="2"):
+        cli.main()
+    assert capsys.readouterr().err == "invarot: [Errno 28] No space left on device: 'm'\n"
+
+
+def test_version():
+    done = invarot("--version")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{__version__}\n", "")
+
+
 def test_help_reads_well():
+    assert "Commands" in invarot().stdout
     text = invarot("--help").stdout
     for command in ("align", "translate", "evaluate", "export", "demo"):
         assert command in text

@@ -11,6 +11,7 @@ from typing import Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from .. import __version__
@@ -20,13 +21,15 @@ app = typer.Typer(
     name="invarot",
     help="Align two embedding spaces with nothing paired: from two files of word vectors to a dictionary.",
     no_args_is_help=True,
+    invoke_without_command=True,  # for --version alone
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-stdout = Console(soft_wrap=True)
-stderr = Console(stderr=True, soft_wrap=True)
+# no markup unless it is asked for: words and paths may hold brackets
+stdout = Console(soft_wrap=True, markup=False)
+stderr = Console(stderr=True, soft_wrap=True, markup=False)
 
 EXIT_CODES = {"aligned": 0, "doubtful": 0, "failed": 3}
 
@@ -41,7 +44,7 @@ def root(version: bool = typer.Option(False, "--version", help="Print the versio
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    stderr.print(f"[yellow]warning:[/] {message}", highlight=False)
+    stderr.print(f"[yellow]warning:[/] {escape(str(message))}", highlight=False, markup=True)
 
 
 def print_json(value: Any) -> None:
@@ -52,7 +55,8 @@ def print_json(value: Any) -> None:
 
 def print_verdict(verdict: Verdict, console: Console) -> None:
     color = {"aligned": "green", "doubtful": "yellow", "failed": "red"}[verdict.word]
-    console.print(f"verdict: [bold {color}]{verdict.word}[/] (probability {verdict.probability:.2f})", highlight=False)
+    text = f"verdict: [bold {color}]{verdict.word}[/] (probability {verdict.probability:.2f})"
+    console.print(text, highlight=False, markup=True)
     for reason in verdict.reasons:
         console.print(f"  · {reason}", highlight=False)
 
