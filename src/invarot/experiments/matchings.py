@@ -59,12 +59,12 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
                 else {"color": BAD, "linewidth": 0.9, "linestyle": ":", "clip_on": False}
             )
             axis.plot(*ends, **style)
-            axis.scatter(*[[end[0]] for end in ends], color=INK, s=12, marker="o")
-            axis.scatter(*[[end[1]] for end in ends], color="#999999", s=14, marker="^")
+            axis.scatter(*[[end[0]] for end in ends], color=INK, s=12, marker="o", clip_on=False)
+            axis.scatter(*[[end[1]] for end in ends], color="#999999", s=14, marker="^", clip_on=False)
         share = np.mean([row["right"] for row in edges])
         axis.set_title(f"{system}: {share:.0%} right")
         axis.set_axis_off()
-        axis.set_box_aspect((1.7, 1, 1), zoom=1.35)
+        axis.set_box_aspect((1.7, 1, 1), zoom=1.6)
         axis.view_init(elev=18, azim=-78)
     figure.subplots_adjust(left=0, right=1, bottom=0.02, top=0.9, wspace=0)
     footnote(figure, "● source  ▲ target (the same points, turned, and drawn to the right); "

@@ -84,8 +84,8 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
     for column, (start, family) in enumerate((start, family) for start in STARTS for family in FAMILIES):
         for number, system in enumerate(SYSTEMS):
             some = pick(rows, start, family=family, system=system)
-            plot_series(axes[0, column], some, "noise", "accuracy", system, number)
-            plot_series(axes[1, column], some, "noise", "map_error", system, number)
+            plot_series(axes[0, column], some, "noise", "accuracy", system, number, aside=1.5 * (number - 2))
+            plot_series(axes[1, column], some, "noise", "map_error", system, number, aside=1.5 * (number - 2))
         axes[0, column].set_title(f"true map in {family}, starts: {start}")
         axes[1, column].set_xlabel("noise (standard deviation; points have 1)")
     axes[0, 0].set_ylabel("matching accuracy")
@@ -95,7 +95,7 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
     repetitions = len({row["repetition"] for row in rows})
     footnote(
         figure,
-        f"Mean over {repetitions} repetitions, bars of one standard deviation. Oracle: entropic OT on the noisy points before the "
+        f"Mean over {repetitions} repetitions, bars of one standard deviation, drawn a little aside. Oracle: entropic OT on the noisy points before the "
         "transformation.\nEMD and Sinkhorn lie on each other; they and the oracle estimate no map. "
         "Random: the best of 20 random starts by objective (quick: of 5).",
     )

@@ -96,6 +96,7 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
     axis.set_title("What is left when the order of the words is destroyed")
     footnote(figure, f"Core pair; learned on the first {rows[0]['words']} words, tested on 5,000; mean and one standard deviation over "
                      f"{len({row['seed'] for row in rows})} seed(s).")  # fmt: skip
+    figure.tight_layout()
     return figure
 
 

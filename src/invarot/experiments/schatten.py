@@ -54,9 +54,10 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
         name = {math.inf: "∞ (orthogonal maps at the corner)", 1.0: "1 (rank one at the corner)", 2.0: "2 (Frobenius)"}
         label = f"p = {name.get(p, f'{p:.3g}')}"
         axis.plot(edge[:, 0], edge[:, 1], color=style["color"], linestyle=style["linestyle"], label=label)
-        axis.plot(row["s1"], row["s2"], style["marker"], color=style["color"], markersize=9, markeredgecolor="white")
-    axis.plot(1, 1, "*", color=INK, markersize=12, zorder=5)
-    axis.annotate("identity", (1, 1), xytext=(8, 8), textcoords="offset points", color=INK)
+        axis.plot(row["s1"], row["s2"], style["marker"], color=style["color"], markersize=9, markeredgecolor="white",
+                  clip_on=False, zorder=4)  # fmt: skip
+    axis.plot(1, 1, "o", color=INK, markerfacecolor="none", markersize=15, zorder=5)
+    axis.annotate("identity", (1, 1), xytext=(10, 8), textcoords="offset points", color=INK)
     length = 0.45
     axis.annotate("", (SIGMA[0] * length, SIGMA[1] * length), (0, 0), arrowprops={"arrowstyle": "->", "color": INK})
     axis.annotate("the objective", (SIGMA[0] * length, SIGMA[1] * length), xytext=(-52, 8),

@@ -22,6 +22,7 @@ from .systems import SYSTEMS, Sizes
 from .tasks import Task, find_tasks
 
 RIVALS = ("adversarial", "adversarial + refine", "Wasserstein–Procrustes", "Gromov–Wasserstein", "self-learning")
+QUICKEST = 0.01  # seconds; a logarithmic axis has no zero
 FAILED = 0.5  # a run fails where its precision is below this part of supervised Procrustes'
 
 
@@ -125,30 +126,36 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
     pairs = list(dict.fromkeys(line["pair"] for line in lines))
     figure, axes = pyplot.subplots(1, 2, figsize=(10.8, 0.55 * len(names) + 1.6), sharey=True)
     height = 0.8 / len(pairs)
+    level = {(pair, name): len(names) - 0.6 - names.index(name) - height * (number + 0.5)
+             for number, pair in enumerate(pairs) for name in names}  # fmt: skip
     for number, pair in enumerate(pairs):
         some = [line for line in lines if line["pair"] == pair and not line["shuffled"]]
         mixed = [line for line in lines if line["pair"] == pair and line["shuffled"]]
-        ordered, other = ([len(names) - 1 - names.index(line["system"]) + 0.4 - height * (number + 0.5) for line in part]
-                          for part in (some, mixed))  # fmt: skip
+        ordered, other = ([level[pair, line["system"]] for line in part] for part in (some, mixed))
         color, hatch = LOOKS[number % len(LOOKS)][0], ("", "////", "....", "xx", "\\\\", "++")[number % 6]
         style = {"height": 0.9 * height, "color": color, "hatch": hatch, "edgecolor": "white", "label": pair}
         axes[0].barh(ordered, [line["csls"] for line in some], xerr=[line["csls_sd"] or np.nan for line in some],
                      capsize=2, error_kw={"elinewidth": 0.8}, **style)  # fmt: skip
         axes[0].plot([line["csls"] for line in mixed], other, "D", color="white", markeredgecolor=INK,
                      markersize=3.4, markeredgewidth=0.8, linestyle="none")  # fmt: skip
-        axes[1].barh(ordered, [line["seconds"] for line in some], **style)
+        for row in (row for row in rows if row["pair"] == pair and not row["shuffled"]):
+            inside = color if row["device"] == "cuda" else "white"
+            axes[1].plot(max(row["seconds"], QUICKEST), level[pair, row["system"]], "o", color=color,
+                         markerfacecolor=inside, markersize=4.2)  # fmt: skip
     axes[0].set_yticks(range(len(names)), names[::-1])
+    axes[0].set_ylim(-0.6, len(names) - 0.4)
     axes[0].set(
         title="precision@1 with CSLS, per cent", xlim=(0, min(100.0, 1.12 * max(line["csls"] for line in lines)))
     )
-    axes[1].set(title="seconds until the map was there", xscale="log")
+    axes[1].set(title="seconds until the map was there, run by run", xscale="log", xlim=(0.8 * QUICKEST, None))
+    axes[1].xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     for axis in axes:
         axis.grid(visible=False, axis="y")
-    axes[1].set_xlim(left=0.1)
-    axes[1].legend(fontsize=8.5, loc="upper left", bbox_to_anchor=(1.01, 1.0))
+    handles, labels = axes[0].get_legend_handles_labels()
+    axes[1].legend(handles, labels, fontsize=8.5, loc="upper left", bbox_to_anchor=(1.01, 1.0))
     footnote(figure, "Bars: rows in order of frequency, mean and one standard deviation over seeds; diamonds: rows shuffled. Procrustes is told a "
-                     "dictionary,\nthe others nothing. Nearest neighbours and failures: summary.csv; each run and where it was made (processor or GPU): "
-                     "data.csv.")  # fmt: skip
+                     f"dictionary,\nthe others nothing. Seconds: full circles on a GPU, hollow ones on a processor; {QUICKEST:g} or less at the edge. Nearest "
+                     "neighbours and failures: summary.csv; each run: data.csv.")  # fmt: skip
     figure.tight_layout()
     return figure
 
