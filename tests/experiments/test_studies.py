@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import math
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 from invarot import InputError
 from invarot.baselines.procrustes import procrustes_map
-from invarot.experiments import Context, find
+from invarot.experiments import Context, find, reproduce
 from invarot.experiments.clouds import make_cloud, random_map
 from invarot.experiments.dynamics import KINDS, conclude, correlation
 from invarot.experiments.noise import measure as measure_noise
@@ -140,19 +141,43 @@ def test_missing_files_are_named(tmp_path):
         find_tasks(Context(tmp_path, muse=tmp_path))
 
 
-def test_muse_layout(tmp_path):
-    """wiki.XX.vec beside dictionaries/, both directions."""
+@pytest.fixture(scope="module")
+def muse(tmp_path_factory):
+    """A folder of MUSE's layout: wiki.XX.vec beside dictionaries/; Spanish is English turned, its words in another order."""
+    folder = tmp_path_factory.mktemp("muse")
     rng = np.random.default_rng(0)
-    for code in ("en", "es"):
-        lines = [f"{code}{i} " + " ".join(f"{v:.4f}" for v in rng.normal(size=5)) for i in range(30)]
-        (tmp_path / f"wiki.{code}.vec").write_text("30 5\n" + "\n".join(lines) + "\n")
-    folder = tmp_path / "dictionaries"
-    folder.mkdir()
+    english = make_cloud(300, 8, rng)
+    order, turn = rng.permutation(300), random_map(8, math.inf, rng)
+    sides = {"en": (range(300), english), "es": (order, (english @ turn)[order])}
+    for code, (numbers, vectors) in sides.items():
+        rows = zip(numbers, vectors, strict=True)
+        lines = [f"{code}{i} " + " ".join(f"{v:.5f}" for v in row) for i, row in rows]
+        (folder / f"wiki.{code}.vec").write_text("300 8\n" + "\n".join(lines) + "\n")
+    (folder / "dictionaries").mkdir()
     for a, b in (("en", "es"), ("es", "en")):
-        for part, rows in (("0-5000", range(10)), ("5000-6500", range(10, 20))):
-            (folder / f"{a}-{b}.{part}.txt").write_text("".join(f"{a}{i} {b}{i}\n" for i in rows))
-    tasks = find_tasks(Context(tmp_path, muse=tmp_path))
+        for part, rows in (("0-5000", range(40)), ("5000-6500", range(40, 80))):
+            text = "".join(f"{a}{i} {b}{i}\n" for i in rows)
+            (folder / "dictionaries" / f"{a}-{b}.{part}.txt").write_text(text)
+    return folder, order
+
+
+def test_muse_layout(muse):
+    folder, order = muse
+    tasks = find_tasks(Context(folder, muse=folder))
     assert [task.name for task in tasks] == ["en-es", "es-en"]
+    place = np.argsort(order)
     pair = tasks[0].load()
-    assert pair.train == [(i, i) for i in range(10)]
-    assert pair.gold.targets[12] == {12}
+    assert pair.train == [(i, place[i]) for i in range(40)]
+    assert pair.gold.targets[50] == {place[50]}
+
+
+def test_muse_files_through_the_table(muse, tmp_path):
+    """Both directions of the fast systems, from files to figure."""
+    pytest.importorskip("matplotlib")
+    context = Context(tmp_path, muse=muse[0], quick=True, only=(", Procrustes,", ", Gromov–", ", l_∞-InvarOT,"))
+    sentence = reproduce(find("words"), context, tell=lambda line: None)
+    with (tmp_path / "summary.csv").open() as stream:
+        rows = {(row["pair"], row["system"]): float(row["csls"]) for row in csv.DictReader(stream)}
+    systems = ("Procrustes", "Gromov–Wasserstein", "l_∞-InvarOT")
+    assert rows == {(pair, system): 100 for pair in ("en-es", "es-en") for system in systems}
+    assert "0 of 6 runs failed" in sentence
