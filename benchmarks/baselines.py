@@ -3,11 +3,11 @@
     python benchmarks/baselines.py DATA [--device cuda] [--pairs en-es,en-fr,en-de] [--systems procrustes,self-learning]
                                    [--seeds 0,1,2]
 
-DATA holds europarl100/{en,es,fr,de}.npz and muse/en-es.0-5000.txt, …; P@1 by CSLS on the MUSE test split, 20k × 20k words.
-Other systems: pot (our Gromov–Wasserstein plan beside POT's, 300 words), wasserstein-procrustes (all of its paper's iterations),
-gromov-wasserstein, adversarial (a GPU's work; ``--set beta=0.01`` and the like go to it, ``--raw`` gives it the vectors as they
-were trained, and its checkpoints are appended to baselines.adversarial.csv).
-Writes results/baselines.json (a row a run, kept between calls) and results/baselines.md.
+DATA holds europarl100/{en,es,fr,de}.npz and muse/en-es.0-5000.txt, …; P@1 by CSLS on the MUSE test split, 20k × 20k
+words. Other systems: pot (our Gromov–Wasserstein plan beside POT's, 300 words), wasserstein-procrustes (all of its
+paper's iterations), gromov-wasserstein, adversarial (a GPU's work; ``--set beta=0.01`` and the like go to it, ``--raw``
+gives it the vectors as they were trained, and its checkpoints are appended to baselines.adversarial.csv). Writes
+results/baselines.json (a row a run, kept between calls) and results/baselines.md.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def key(row: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def beside_pot(pair: str, options: argparse.Namespace, words: int = 300) -> list[dict[str, Any]]:
-    """Our entropic Gromov–Wasserstein and POT's from one first plan, at epsilons small enough to leave the product plan."""
+    """Our entropic Gromov–Wasserstein and POT's from one first plan, at epsilons small enough to leave it."""
     import ot
 
     x, y = (_frequent(options.data / "europarl100" / f"{code}.npz", words) for code in pair.split("-"))
@@ -84,21 +84,12 @@ def beside_pot(pair: str, options: argparse.Namespace, words: int = 300) -> list
         plan, steps, _ = solve(x, y, even, even, x.T @ first @ y, epsilon=epsilon * unit, max_iter=300, tol=1e-7,
                                plan_tol=1e-9, plan_max_iter=5000)  # fmt: skip
         seconds = time.perf_counter() - begun
-        theirs = ot.gromov.entropic_gromov_wasserstein(
-            x @ x.T,
-            y @ y.T,
-            even,
-            even,
-            "square_loss",
-            epsilon=epsilon * unit,
-            G0=first,
-            max_iter=300,
-            tol=1e-9,
-            solver="PGD",
-        )
+        theirs = ot.gromov.entropic_gromov_wasserstein(x @ x.T, y @ y.T, even, even, "square_loss", G0=first, tol=1e-9,
+                                                       epsilon=epsilon * unit, max_iter=300, solver="PGD")  # fmt: skip
         ours = plan.dense()
         rows.append({
-            "system": "pot", "pair": pair, "seed": 0, "epsilon": epsilon, "iterations": len(steps), "seconds": round(seconds, 2),
+            "system": "pot", "pair": pair, "seed": 0, "epsilon": epsilon, "iterations": len(steps),
+            "seconds": round(seconds, 2),
             "largest difference": float(f"{words * np.abs(ours - theirs).max():.1e}"),
             "from the product plan": round(float(words * np.abs(theirs - first.mean()).max()), 3),
             "matches agree": float(np.mean(ours.argmax(axis=1) == theirs.argmax(axis=1))),
@@ -172,9 +163,9 @@ def page(rows: list[dict[str, Any]], checkpoints: Path) -> str:
     lines = [
         "# The baselines beside known numbers",
         "",
-        "Command: `python benchmarks/baselines.py DATA [--device cuda] [--systems …]`, Europarl vectors of 100 dimensions, 20,000",
-        "words a side, MUSE test split. *Expected* is what was measured before with other code: for self-learning VecMap's own",
-        "program.",
+        "Command: `python benchmarks/baselines.py DATA [--device cuda] [--systems …]`, Europarl vectors of 100",
+        "dimensions, 20,000 words a side, MUSE test split. *Expected* is what was measured before with other code: for",
+        "self-learning VecMap's own program.",
         "",
         *table(NAMES, [[row[name] for name in NAMES] for row in rows if row["system"] != "pot"]),
     ]
@@ -185,8 +176,9 @@ def page(rows: list[dict[str, Any]], checkpoints: Path) -> str:
             "",
             "## Gromov–Wasserstein beside POT",
             "",
-            "`--systems pot`: the first 300 words of each side, the same first plan and epsilon (relative to E‖x‖²·E‖y‖²), and",
-            "`ot.gromov.entropic_gromov_wasserstein`. Differences are of entries of the plan, times 300: of a word's whole mass.",
+            "`--systems pot`: the first 300 words of each side, the same first plan and epsilon (relative to",
+            "E‖x‖²·E‖y‖²), and `ot.gromov.entropic_gromov_wasserstein`. Differences are of entries of the plan, times",
+            "300: of a word's whole mass.",
             "",
             *table(names, [[row[name] for name in names] for row in beside]),
         ]
@@ -197,10 +189,10 @@ def page(rows: list[dict[str, Any]], checkpoints: Path) -> str:
             "",
             "## Adversarial training, by checkpoint",
             "",
-            "`--systems adversarial --device cuda --set NAME=VALUE`, a million words an epoch, four checkpoints in each; every one is in",
-            "[baselines.adversarial.csv](baselines.adversarial.csv). *Chosen*: the checkpoint of best criterion, which needs no labels.",
-            "The runs kept were one to six at a time on one H200 (TF32 products), and were stopped by the clock: their seconds are those of a",
-            "shared GPU.",
+            "`--systems adversarial --device cuda --set NAME=VALUE`, a million words an epoch, four checkpoints in",
+            "each; every one is in [baselines.adversarial.csv](baselines.adversarial.csv). *Chosen*: the checkpoint of",
+            "best criterion, which needs no labels. Runs side by side are those of the translation table. All were made",
+            "on one shared H200 (TF32 products); those of fewer than five epochs were stopped by the clock.",
             "",
             *table(
                 ("settings", "pair", "seed", "epochs run", "chosen at", "its criterion", "P@1 chosen", "P@1 last"),

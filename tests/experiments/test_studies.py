@@ -24,7 +24,9 @@ def test_clouds_are_what_they_say():
     rng = np.random.default_rng(0)
     white = make_cloud(50, 3, rng, whiten=True)
     assert np.allclose(white.T @ white / 50, np.eye(3))
-    assert not np.allclose(make_cloud(50, 3, rng).T @ make_cloud(50, 3, rng), np.eye(3), atol=0.1)
+    plain = make_cloud(50, 3, rng)
+    assert np.trace(plain.T @ plain) == pytest.approx(150)
+    assert not np.allclose(plain.T @ plain / 50, np.eye(3), atol=0.1)
     assert float(schatten_norm(random_map(3, 2.0, rng), 2.0)) == pytest.approx(math.sqrt(3))
     assert np.allclose(np.linalg.svd(random_map(3, math.inf, rng))[1], 1)
 
@@ -143,7 +145,7 @@ def test_missing_files_are_named(tmp_path):
 
 @pytest.fixture(scope="module")
 def muse(tmp_path_factory):
-    """A folder of MUSE's layout: wiki.XX.vec beside dictionaries/; Spanish is English turned, its words in another order."""
+    """A folder of MUSE's layout, wiki.XX.vec beside dictionaries/: Spanish is English turned, in another order."""
     folder = tmp_path_factory.mktemp("muse")
     rng = np.random.default_rng(0)
     english = make_cloud(300, 8, rng)

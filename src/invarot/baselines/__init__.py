@@ -13,7 +13,7 @@ from .softassign import softassign
 from .wasserstein_procrustes import wasserstein_procrustes, wasserstein_procrustes_runs
 
 __all__ = [
-    "adversarial", "adversarial_runs", "earth_mover", "emd", "entropic", "gromov_wasserstein", "l2_invarot", "learn_maps", "linf_invarot",
-    "lp_invarot", "oracle", "procrustes", "self_learning", "softassign", "wasserstein_procrustes",
+    "adversarial", "adversarial_runs", "earth_mover", "emd", "entropic", "gromov_wasserstein", "l2_invarot",
+    "learn_maps", "linf_invarot", "lp_invarot", "oracle", "procrustes", "self_learning", "softassign", "wasserstein_procrustes",
     "wasserstein_procrustes_runs",
 ]  # fmt: skip

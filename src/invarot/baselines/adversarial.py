@@ -1,4 +1,4 @@
-"""Adversarial alignment (Conneau, Lample, Ranzato, Denoyer & Jégou 2018, MUSE): a map that a discriminator cannot tell."""
+"""Adversarial alignment (Conneau et al. 2018, MUSE): a map whose images a discriminator cannot tell from targets."""
 
 from __future__ import annotations
 
@@ -90,14 +90,14 @@ def adversarial_runs(
 
     After each step of W, W ← (1 + β)W − β(WWᵀ)W pulls it to the orthogonal group. The criterion is the mean cosine of
     ``criterion_words`` frequent words and their CSLS neighbours; from the second epoch that ends below the best one on,
-    the rate is halved each time. ``refinements`` rounds of mutual CSLS pairs and Procrustes follow ("+ Refine"), the best
-    of them by the same criterion kept.
+    the rate is halved each time. ``refinements`` rounds of mutual CSLS pairs and Procrustes follow ("+ Refine"), the
+    best of them by the same criterion kept.
 
     Parameters
     ----------
     pairs : sequence of (x, y), arrays (n, d) and (m, d)
-        Most frequent first; one pair for each run, all of one d. Runs go side by side: a GPU plays ten games in the time of
-        two or three.
+        Most frequent first; one pair for each run, all of one d. Runs go side by side: a GPU plays ten games in the
+        time of two or three.
     rngs : sequence of int or Generator
         One for each run. Words are drawn for all runs together, so that a run depends on which others are beside it.
     epoch_size, batch : int
@@ -105,17 +105,19 @@ def adversarial_runs(
     smoothing, rate_decay, beta : float
         As in the original's code; its paper says 0.2, 0.95 and 0.01.
     length : float, optional
-        Train on rows scaled to this root mean square length. A rate of 0.1 was made for raw vectors, which are longer than 1.
+        Train on rows scaled to this root mean square length. A rate of 0.1 was made for raw vectors, which are longer
+        than 1.
     words : int
         The frequent words that the discriminator is shown.
     checkpoints : int
         How often an epoch the criterion is looked at.
     device : str, optional
-        Where to train, such as ``"cuda"``: by default where ``x`` lies. A GPU replays recorded rounds (a CUDA graph), without
-        which the many small steps would wait for their launches.
+        Where to train, such as ``"cuda"``: by default where ``x`` lies. A GPU replays recorded rounds (a CUDA graph),
+        without which the many small steps would wait for their launches.
 
     Departures: draws come from ``rngs`` (the same seeds give the same maps on one machine); the best of all checkpoints
-    is kept, not of whole epochs only, where ``checkpoints`` is more than 1; no floor of the rate; TF32 products on a GPU.
+    is kept, not of whole epochs only, where ``checkpoints`` is more than 1; no floor of the rate; TF32 products on a
+    GPU.
     """
     torch = import_torch("adversarial alignment")
     for name, count in (("epochs", epochs), ("epoch_size", epoch_size), ("batch", batch), ("hidden", hidden),
@@ -164,7 +166,7 @@ def refine_run(
 
 
 def criterion(x: Array, y: Array, w: Array, words: int = 10_000) -> float:
-    """Mean cosine of frequent source words with their CSLS neighbours: high where the map is right, and needs no labels."""
+    """Mean cosine of frequent source words with their CSLS neighbours: high where the map is right; needs no labels."""
     xp = namespace(x)
     z = x @ w
     queries = xp.arange(min(words, x.shape[0]), device=getattr(x, "device", None) if is_torch(x) else None)

@@ -10,7 +10,7 @@ WIDE = 8192  # fewer columns are sought through as they are
 
 
 def best(x: Array, y: Array, count: int, *, lowered: Array | None = None) -> tuple[Array, Array]:
-    """The ``count`` rows of ``y`` with the largest ⟨xᵢ, yⱼ⟩ − lowered[j], best first, and these values; both (n, count)."""
+    """The ``count`` rows of ``y`` with the largest ⟨xᵢ, yⱼ⟩ − lowered[j], best first, and these; both (n, count)."""
     xp = namespace(x)
     if lowered is not None:  # one more coordinate subtracts it inside the product
         x = xp.concat([x, xp.ones_like(x[:, :1])], axis=1)

@@ -19,8 +19,8 @@ def entropic(
 ) -> Alignment:
     """Entropic optimal transport (Cuturi 2013) as the points lie; the map is the identity.
 
-    Departures: ``epsilon`` is relative to the mean cost 2·rms(x)·rms(y), as everywhere in this package, and the sweeps run
-    in a stabilised kernel, so that a small epsilon does not underflow.
+    Departures: ``epsilon`` is relative to the mean cost 2·rms(x)·rms(y), as everywhere in this package, and the sweeps
+    run in a stabilised kernel, so that a small epsilon does not underflow.
     """
     x, y, a, b = check_registered(x, y, a, b)
     eye = rectangular_identity(x, y)

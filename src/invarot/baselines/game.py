@@ -15,8 +15,8 @@ SLOPE = 0.2  # of the leaky rectifiers
 class Games:
     """In each game a map W that hides where words come from, and a discriminator (two hidden layers) that tells.
 
-    Games know nothing of each other; played together they fill a GPU that one alone leaves waiting for launches. The slopes
-    are written out, so that a weight is read and written once where it is stepped.
+    Games know nothing of each other; played together they fill a GPU that one alone leaves waiting for launches. The
+    slopes are written out, so that a weight is read and written once where it is stepped.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Games:
         self.recording: Any = None
 
     def play(self, rounds: int, rates: Sequence[float]) -> list[float]:
-        """So many steps of the maps, each after those of the discriminators; the mean loss of the latter in each game."""
+        """So many steps of the maps, each after those of the discriminators; the mean loss of these in each game."""
         steps = self.torch.tensor(rates) / (-2 * self.batch)
         self.step.copy_(steps[:, None, None])
         self.total.zero_()
@@ -104,7 +104,7 @@ class Games:
             self.total += call(answers, self.labels.expand_as(answers), reduction="none").mean((1, 2))
 
     def _turn(self, chosen: Any) -> None:
-        """A step of each map against its discriminator, told the wrong labels; the targets have no part in its slope."""
+        """A step of each map against its discriminator, told the wrong labels; targets have no part in its slope."""
         w1, _, w2, _, w3, _ = self.judge
         w = self.maps
         h1, h2, answers = self._answers(chosen @ w)

@@ -1,4 +1,4 @@
-"""Entropic Gromov–Wasserstein on similarity matrices, then Procrustes on its matches (Alvarez-Melis & Jaakkola 2018)."""
+"""Entropic Gromov–Wasserstein on similarities, then Procrustes on its matches (Alvarez-Melis & Jaakkola 2018)."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ def gromov_wasserstein(
     plan_max_iter: int = 500,
     rng: int | np.random.Generator = 0,
 ) -> Alignment:
-    """min Σ (⟨xᵢ, xₖ⟩ − ⟨yⱼ, yₗ⟩)² Γij Γkl − ε·H(Γ) over plans of the first ``size`` rows; then Procrustes on the matches.
+    """min Σ (⟨xᵢ, xₖ⟩ − ⟨yⱼ, yₗ⟩)² Γij Γkl − ε·H(Γ) over plans of the first ``size`` rows; Procrustes on the matches.
 
-    With rows of unit length this is the paper's cosine matrix, and the n×n matrices are never formed: their product with a
-    plan is x (xᵀΓy) yᵀ.
+    With rows of unit length this is the paper's cosine matrix, and the n×n matrices are never formed: their product
+    with a plan is x (xᵀΓy) yᵀ.
 
     Parameters
     ----------
     epsilon : float
         Relative to 4·E‖x‖²·E‖y‖², the largest the linearised cost can be.
     start : {"signature", "product"} or map (dx, dy)
-        What the first cost is made of: the moment xᵀΓy of a signature match, of the product plan a bᵀ (the paper's), or the
-        given map.
+        What the first cost is made of: the moment xᵀΓy of a signature match, of the product plan a bᵀ (the paper's), or
+        the given map.
 
-    Departures: the product plan is a stationary point of the problem whenever a cloud is centred, so a signature match is
-    the default; the matches that Procrustes is fitted to are the plan's mutual ones, each pair weighted alike.
+    Departures: the product plan is a stationary point of the problem whenever a cloud is centred, so a signature match
+    is the default; the matches that Procrustes is fitted to are the plan's mutual ones, each pair weighted alike.
     """
     x, y, a, b = check_pair(x, y, a, b)
     xp = namespace(x)
@@ -57,18 +57,8 @@ def gromov_wasserstein(
     unit = 4 * float(xp.sum(a_s[:, None] * xs**2)) * float(xp.sum(b_s[:, None] * ys**2)) or 1.0
     absolute = check_number(epsilon, "epsilon", low=0, open_low=True) * unit
     moment = _first_moment(xs, ys, a_s, b_s, start, check_rng(rng))
-    plan, steps, settled = solve(
-        xs,
-        ys,
-        a_s,
-        b_s,
-        moment,
-        epsilon=absolute,
-        max_iter=max_iter,
-        tol=tol,
-        plan_tol=plan_tol,
-        plan_max_iter=plan_max_iter,
-    )
+    plan, steps, settled = solve(xs, ys, a_s, b_s, moment, epsilon=absolute, max_iter=max_iter, tol=tol,
+                                 plan_tol=plan_tol, plan_max_iter=plan_max_iter)  # fmt: skip
     rows, columns = mutual_matches(plan)
     w = polar(transpose(xs[rows]) @ ys[columns])
     whole = x.shape[0] <= size and y.shape[0] <= size
@@ -79,10 +69,10 @@ def gromov_wasserstein(
 
 
 def solve(
-    x: Array, y: Array, a: Array, b: Array, moment: Array, *, epsilon: float, max_iter: int, tol: float, plan_tol: float,
-    plan_max_iter: int,
+    x: Array, y: Array, a: Array, b: Array, moment: Array, *, epsilon: float, max_iter: int, tol: float,
+    plan_tol: float, plan_max_iter: int,
 ) -> tuple[EntropicPlan, list[Step], bool]:  # fmt: skip
-    """Projected gradient in the KL geometry (Peyré et al. 2016): the plan for the cost −4 x M yᵀ, M its moment, and again."""
+    """Projected gradient in the KL geometry (Peyré et al. 2016): the plan for −4 x M yᵀ, M its moment, and again."""
     xp = namespace(x)
     steps: list[Step] = []
     warm: Potentials | None = None
@@ -120,8 +110,8 @@ def _first_moment(x: Array, y: Array, a: Array, b: Array, start: Any, rng: np.ra
         moment = (a @ x)[:, None] * (b @ y)[None, :]
         size = float(xp.sum(a[:, None] * x**2)) * float(xp.sum(b[:, None] * y**2))
         if float(xp.sum(moment**2)) < 1e-12 * size:
-            raise InputError("start: the product plan is a stationary point of centred clouds, from which nothing moves; use "
-                             "start='signature' or a map")  # fmt: skip
+            raise InputError("start: the product plan is a stationary point of centred clouds, from which nothing "
+                             "moves; use start='signature' or a map")  # fmt: skip
         return moment
     if isinstance(start, str):
         if start != "signature":

@@ -12,8 +12,8 @@ from ..alignment.solve import align
 def lp_invarot(x: Any, y: Any, *, p: float, **options: Any) -> Alignment:
     """Optimal transport invariant to the Schatten ball of exponent ``p``; ``options`` as in :func:`invarot.align`.
 
-    Departures (all undone by ``**invarot.paper()``): starts are a raced portfolio instead of one random map, and epsilon
-    begins lower and falls faster.
+    Departures (all undone by ``**invarot.paper()``): starts are a raced portfolio instead of one random map, and
+    epsilon begins lower and falls faster.
     """
     return align(x, y, p=p, **options)
 

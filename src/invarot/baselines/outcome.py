@@ -30,13 +30,13 @@ def check_registered(x: Any, y: Any, a: Any = None, b: Any = None) -> tuple[Arra
     """As :func:`check_pair`, and as many columns in x as in y: a distance between other spaces is not defined."""
     x, y, a, b = check_pair(x, y, a, b)
     if x.shape[1] != y.shape[1]:
-        raise InputError(f"x and y: expected as many columns, for distances between them as they lie, got {x.shape[1]} and "
-                         f"{y.shape[1]}; map one of them first")  # fmt: skip
+        raise InputError(f"x and y: expected as many columns, for distances between them as they lie, got {x.shape[1]} "
+                         f"and {y.shape[1]}; map one of them first")  # fmt: skip
     return x, y, a, b
 
 
 def nearest_plan(x: Array, y: Array, w: Array, a: Array, *, offset: Array | None = None) -> SparsePlan:
-    """Each source point's whole weight on its nearest target: right in its rows; ``error`` says how wrong in its columns."""
+    """Each source point's whole weight on its nearest target: rows are right, ``error`` says how wrong columns are."""
     xp = namespace(x)
     z = x @ w if offset is None else x @ w + offset
     rows = xp.arange(x.shape[0], device=device(x))

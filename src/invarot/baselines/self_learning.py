@@ -77,10 +77,10 @@ def learn_maps(
     reweight : float
         Power of the correlations on each side at the end.
 
-    Departures: the best of the candidates that survive a random drop is drawn as the r-th best, r geometric, which has the
-    same distribution without an n × m mask (cut at the 64th); the objective is the mean cosine of the CSLS-best pairs where
-    the original takes the best cosine of each word. The last step fits both maps on the union of both directions' pairs,
-    as the original does.
+    Departures: the best of the candidates that survive a random drop is drawn as the r-th best, r geometric, which has
+    the same distribution without an n × m mask (cut at the 64th); the objective is the mean cosine of the CSLS-best
+    pairs where the original takes the best cosine of each word. The last step fits both maps on the union of both
+    directions' pairs, as the original does.
     """
     x, y, _, _ = check_pair(x, y)
     for name, value in (("start_words", start_words), ("cutoff", cutoff), ("csls_k", csls_k), ("patience", patience)):

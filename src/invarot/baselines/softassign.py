@@ -42,8 +42,8 @@ def softassign(
     steps, sweeps : int
         Rounds of match and map at each temperature; Sinkhorn sweeps of each match.
 
-    Departures: any dimension (the paper's angle in the plane is Kabsch's rotation here), no scale, and the sweeps run in
-    the log domain.
+    Departures: any dimension (the paper's angle in the plane is Kabsch's rotation here), no scale, and the sweeps run
+    in the log domain.
     """
     x, y, a, b = check_registered(x, y)
     xp = namespace(x)
@@ -100,7 +100,7 @@ def _rigid(x: Array, y: Array, match: Array) -> tuple[Array, Array]:
 
 
 def _plan(z: Array, y: Array, match: Array) -> SparsePlan:
-    """The matches above a thousandth of a point, as a plan; ``error`` is how far its rows are from uniform (outliers)."""
+    """The matches above a thousandth of a point, as a plan; ``error``: how far its rows are from uniform (outliers)."""
     xp = namespace(z)
     rows, columns = xp.nonzero(match > 1e-3)
     mass = match[rows, columns]

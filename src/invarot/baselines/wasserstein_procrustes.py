@@ -42,14 +42,14 @@ def wasserstein_procrustes_runs(
 ) -> list[Alignment]:
     """Stochastic descent on min over W orthogonal and matchings P of ‖xW − Py‖².
 
-    Each iteration couples a random batch of each side by Sinkhorn, takes a gradient step on W and goes back to the nearest
-    orthogonal map; each epoch doubles the batch and quarters the number of iterations.
+    Each iteration couples a random batch of each side by Sinkhorn, takes a gradient step on W and goes back to the
+    nearest orthogonal map; each epoch doubles the batch and quarters the number of iterations.
 
     Parameters
     ----------
     pairs : sequence of (x, y), arrays (n, dx) and (m, dy)
-        Most frequent first, rows of unit length and centred; one pair for each run, all of one library and one dx and dy.
-        Runs go side by side: their batches are small, and a GPU couples many of them in the time of one.
+        Most frequent first, rows of unit length and centred; one pair for each run, all of one library and one dx and
+        dy. Runs go side by side: their batches are small, and a GPU couples many of them in the time of one.
     rngs : sequence of int or Generator
         One for each run.
     starts : sequence of maps (dx, dy), optional
@@ -61,8 +61,8 @@ def wasserstein_procrustes_runs(
     epsilon : float
         Entropy weight on the cost −⟨xᵢW, yⱼ⟩, and of the linear problems of the start.
 
-    Departures: settings are those of the original's code; Sinkhorn stops at 1e-3 of the mass in total (in every run), or
-    after 100 rounds; the plan of the result is that of nearest neighbours over all rows.
+    Departures: settings are those of the original's code; Sinkhorn stops at 1e-3 of the mass in total (in every run),
+    or after 100 rounds; the plan of the result is that of nearest neighbours over all rows.
     """
     sides = [check_pair(x, y) for x, y in pairs]
     for name, value in (("epochs", epochs), ("start_iterations", start_iterations)):

@@ -13,13 +13,13 @@ import typer
 from ..experiments import NAMES, Context, find, reproduce
 from .app import app, stderr
 
-HELP = f"""Run an experiment of the paper: data, figure and manifest into one folder, a sentence on whether the claim held.
+HELP = f"""Run an experiment of the paper: data, figure and manifest into one folder, and whether the claim held.
 
 {chr(10).join(f"- `{name}`: {text}" for name, text in NAMES.items())}
 - `all`: one after the other
 
-A run writes data.csv, figure.png, figure.svg and manifest.json (`words` also summary.csv, means and deviations over seeds).
-One that was stopped goes on where it was."""
+A run writes data.csv, figure.png, figure.svg and manifest.json (`words` also summary.csv: means and deviations over
+seeds). One that was stopped goes on where it was."""
 
 
 @app.command("reproduce", help=HELP)

@@ -120,9 +120,9 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
     axes[0].set_ylim(-3, 105)
     footnote(
         figure,
-        "One of the three is varied, the others stay at the paper's choice (grey band). Cloud: 60 points in space, turned, noise "
-        "0.05;\nmean and one standard deviation over seeds (a run is right or wrong as a whole: the bars may leave the frame), drawn a "
-        "little aside.\nWords: core pair, first words only, P@1; random starts: 3 seeds.",
+        "One of the three is varied, the others stay at the paper's choice (grey band). Cloud: 60 points in space, "
+        "turned, noise 0.05;\nmean and one standard deviation over seeds (a run is right or wrong as a whole: the bars "
+        "may leave the frame), drawn a little aside.\nWords: core pair, first words only, P@1; random starts: 3 seeds.",
     )
     figure.legend(
         *axes[0].get_legend_handles_labels(), loc="lower center", ncol=5, bbox_to_anchor=(0.5, 0.99), fontsize=8.5
@@ -151,8 +151,8 @@ def conclude(rows: list[Row]) -> str:
     hits = [[row["score"] > 50 for row in rows if row["task"] == task] for task in SINGLE]
     held = min(np.mean(some) for some in hits) > 0.9
     start = (
-        f"Little sensitivity to initialisation {'held' if held else 'did NOT hold'}: one random start found the answer in "
-        f"{sum(hits[0])} of {len(hits[0])} runs on clouds and {sum(hits[1])} of {len(hits[1])} on words."
+        f"Little sensitivity to initialisation {'held' if held else 'did NOT hold'}: one random start found the answer "
+        f"in {sum(hits[0])} of {len(hits[0])} runs on clouds and {sum(hits[1])} of {len(hits[1])} on words."
     )
     listing = " ".join(f"{claim}." for claim in claims)
     return f"{start} Robustness to the annealing, no setting more than 10 points below another: {listing}"
@@ -160,7 +160,7 @@ def conclude(rows: list[Row]) -> str:
 
 EXPERIMENT = Experiment(
     "annealing",
-    "Robust to the entropy parameter: any sufficiently large first epsilon reaches the same objective; little sensitivity to "
-    "initialisation.",
+    "Robust to the entropy parameter: any sufficiently large first epsilon reaches the same objective; little "
+    "sensitivity to initialisation.",
     cells, draw, conclude,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""A run on word vectors, step by step: objective, change of map and plan, precision; beside the adversarial baseline."""
+"""A run on word vectors, step by step: objective, change of map and plan, precision; beside adversarial training."""
 
 from __future__ import annotations
 
@@ -26,8 +26,6 @@ from .style import footnote, look
 from .tasks import Pair, find_tasks
 
 KINDS = ("l_∞, random start", "l_∞, signature start", "adversarial")
-
-
 FOUND = 0.05  # a run that never got so many words right found nothing
 LEVEL = 0.05  # rank correlations nearer than this are called level
 
@@ -118,7 +116,7 @@ def opponents(context: Context, games: int) -> list[Row]:
 
 
 def correlation(rows: list[Row], system: str) -> float:
-    """Spearman's, of objective and precision@1 over the steps, averaged over the runs (NaN where precision never moved)."""
+    """Spearman's, of objective and precision@1 over the steps, mean over the runs (NaN where precision never moved)."""
     found = []
     for seed in sorted({row["seed"] for row in rows if row["system"] == system}):
         some = [row for row in rows if row["system"] == system and row["seed"] == seed]
@@ -155,7 +153,7 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
             axes[1, 2].plot(steps, [100 * row[key] for row in rival], **style)
         axes[1, 2].legend()
     titles = (("objective", "change of the map", "change of the plan's images"),
-              ("precision@1, per cent", "precision@10, per cent", "adversarial: criterion, precision, loss"))  # fmt: skip
+              ("precision@1, per cent", "precision@10, per cent", "adversarial: criterion, P@1, loss"))  # fmt: skip
     for line, names in zip(axes, titles, strict=True):
         for axis, title in zip(line, names, strict=True):
             axis.set_title(title)
@@ -192,7 +190,7 @@ def conclude(rows: list[Row]) -> str:
     return (
         f"That the objective follows the accuracy better than the adversarial criterion {verdict}: "
         f"rank correlation over the steps {ours[0]:.2f} (random start), {ours[1]:.2f} (signature start), adversarial "
-        f"{theirs:.2f}; precision@1 at the end {_list(final[KINDS[0]])}, {_list(final[KINDS[1]])}, {_list(final[KINDS[2]])}; the "
+        f"{theirs:.2f}; precision@1 at the end {', '.join(_list(final[kind]) for kind in KINDS)}; the "
         f"signature run lost {100 * max(lost, default=0.0):.1f} points after its best step."
     )
 
@@ -211,6 +209,7 @@ def _list(values: list[float]) -> str:
 
 EXPERIMENT = Experiment(
     "dynamics",
-    "The objective and the accuracy are strongly correlated, more than for adversarial training; over-training does no harm.",
+    "The objective and the accuracy are strongly correlated, more than for adversarial training; over-training does no "
+    "harm.",
     cells, draw, conclude,
 )  # fmt: skip

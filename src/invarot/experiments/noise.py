@@ -95,8 +95,9 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
     repetitions = len({row["repetition"] for row in rows})
     footnote(
         figure,
-        f"Mean over {repetitions} repetitions, bars of one standard deviation, drawn a little aside. Oracle: entropic OT on the noisy points before the "
-        "transformation.\nEMD and Sinkhorn lie on each other; they and the oracle estimate no map. "
+        f"Mean over {repetitions} repetitions, bars of one standard deviation, drawn a little aside. Oracle: entropic "
+        "OT on the noisy points before the transformation.\nEMD and Sinkhorn lie on each other; they and the oracle "
+        "estimate no map. "
         "Random: the best of 20 random starts by objective (quick: of 5).",
     )
     figure.tight_layout()
@@ -118,8 +119,9 @@ def conclude(rows: list[Row]) -> str:
         gap = score["F_2", "oracle"] > score["F_2", "l_2"]
         listing = ", ".join(f"{family} {system} {value:.2f}" for (family, system), value in score.items())
         parts.append(
-            f"[{start}] l_∞ better under rotation: {_yes(infinity)}; l_2 better under F_2: {_yes(two)}; both above the oracle in "
-            f"the F_∞ case: {_yes(over)}; oracle above l_2 in the F_2 case: {_yes(gap)} (mean accuracy over noise: {listing})"
+            f"[{start}] l_∞ better under rotation: {_yes(infinity)}; l_2 better under F_2: {_yes(two)}; both above the "
+            f"oracle in the F_∞ case: {_yes(over)}; oracle above l_2 in the F_2 case: {_yes(gap)} "
+            f"(mean accuracy over noise: {listing})"
         )
     return " ".join(parts)
 
@@ -130,7 +132,7 @@ def _yes(value: bool) -> str:
 
 EXPERIMENT = Experiment(
     "noise",
-    "l_∞ beats l_2 when the true map is orthogonal and vice versa; there is a gap to the oracle for F_2; both beat the oracle "
-    "for F_∞.",
+    "l_∞ beats l_2 when the true map is orthogonal and vice versa; there is a gap to the oracle for F_2; both beat the "
+    "oracle for F_∞.",
     cells, draw, conclude,
 )  # fmt: skip

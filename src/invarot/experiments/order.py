@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import NotConverged, Schedule, align
+from .. import NotConverged, align
 from ..baselines import gromov_wasserstein, learn_maps, wasserstein_procrustes
 from ..baselines.procrustes import procrustes_map
 from ..retrieval import evaluate
@@ -17,9 +17,9 @@ from ..words import shuffled_order
 from .clouds import Floats, core_words
 from .run import Cell, Context, Experiment, Row
 from .style import LOOKS, footnote
+from .systems import SCHEDULE
 
 System = Callable[[Floats, Floats, int], tuple[Floats, Floats]]
-SCHEDULE = Schedule(0.1, 0.85, 0.02, adaptive=True)
 
 
 def systems(quick: bool) -> dict[str, System]:
@@ -88,14 +88,15 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
         places = np.arange(len(names))[::-1] + (0.19 if not shuffled else -0.19)
         axis.barh(places, [np.mean(group) for group in groups], 0.36, xerr=[np.std(group) for group in groups],
                   color=LOOKS[number][0], hatch="" if not shuffled else "////", edgecolor="white", capsize=2.5,
-                  error_kw={"elinewidth": 0.9}, label="rows shuffled" if shuffled else "rows in order of frequency")  # fmt: skip
+                  error_kw={"elinewidth": 0.9},
+                  label="rows shuffled" if shuffled else "rows in order of frequency")  # fmt: skip
     axis.set_yticks(np.arange(len(names))[::-1], names)
     axis.set(xlabel="precision@1, per cent (CSLS)", xlim=(0, 100))
     axis.grid(visible=False, axis="y")
     axis.legend(loc="upper right", facecolor="white", frameon=True, edgecolor="none", framealpha=0.9)
     axis.set_title("What is left when the order of the words is destroyed")
-    footnote(figure, f"Core pair; learned on the first {rows[0]['words']} words, tested on 5,000; mean and one standard deviation over "
-                     f"{len({row['seed'] for row in rows})} seed(s).")  # fmt: skip
+    footnote(figure, f"Core pair; learned on the first {rows[0]['words']} words, tested on 5,000; mean and one "
+                     f"standard deviation over seeds ({len({row['seed'] for row in rows})}).")  # fmt: skip
     figure.tight_layout()
     return figure
 
@@ -116,6 +117,6 @@ def conclude(rows: list[Row]) -> str:
 
 EXPERIMENT = Experiment(
     "order",
-    "Frequency-ordered vocabularies leak correspondence (a footnote); nothing in the method should depend on the order.",
+    "Frequency-ordered vocabularies leak correspondence (a footnote); the method should not depend on the order.",
     cells, draw, conclude,
 )  # fmt: skip

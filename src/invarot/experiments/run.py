@@ -67,8 +67,9 @@ class Experiment:
 def reproduce(experiment: Experiment, context: Context, *, tell: Teller | None = None) -> str:
     """Run the cells that are not done yet, write everything into ``context.out``, and return the sentence.
 
-    Writes ``data.csv`` (and ``summary.csv`` where the experiment has means to give), ``figure.png``, ``figure.svg``, ``manifest.json``; ``cells.jsonl`` is what a stopped run goes on
-    from (it starts afresh where the seed, the size or the data differ).
+    Writes ``data.csv`` (and ``summary.csv`` where the experiment has means to give), ``figure.png``, ``figure.svg``,
+    ``manifest.json``; ``cells.jsonl`` is what a stopped run goes on from (it starts afresh where the seed, the size or
+    the data differ).
     """
     from .style import load_pyplot
 

@@ -77,8 +77,8 @@ def conclude(rows: list[Row]) -> str:
     beaten = max(row["best_random"] - row["value"] for row in rows)
     held = corner and rank_one and attained < 1e-9 and beaten <= 1e-9
     return (
-        f"The claim {'held' if held else 'did NOT hold'}: the best map is orthogonal for p = ∞ and of rank one for p = 1; the "
-        f"value meets k·‖σ‖_q to {attained:.0e} for every p, and no random map of the ball beat it."
+        f"The claim {'held' if held else 'did NOT hold'}: the best map is orthogonal for p = ∞ and of rank one for "
+        f"p = 1; the value meets k·‖σ‖_q to {attained:.0e} for every p, and no random map of the ball beat it."
     )
 
 

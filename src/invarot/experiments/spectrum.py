@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import NotConverged, Schedule, align
+from .. import NotConverged, align
 from ..retrieval import evaluate
 from .clouds import core_words, make_cloud, random_map
 from .run import Cell, Context, Experiment, Row
 from .style import footnote, plot_series
+from .systems import SCHEDULE
 
 EXPONENTS = (1.2, 1.5, 2.0, 3.0, 4.0, 8.0, math.inf)
 TASKS = ("true map in F_∞", "true map in F_2", "words")
@@ -39,11 +40,12 @@ def measure(p: float, seeds: int, words: int, context: Context) -> list[Row]:
                 found = align(x, y, p=p, rng=seed)
                 score = float(np.mean(np.asarray(found.matches()) == np.argsort(order)))
                 error = float(np.linalg.norm(found.map - true) / np.linalg.norm(true))
-                rows.append({"task": task, "p": p, "inverse": 1 / p, "seed": seed, "score": 100 * score, "map_error": error,
-                             "verdict": found.verdict.word})  # fmt: skip
+                rows.append({"task": task, "p": p, "inverse": 1 / p, "seed": seed, "score": 100 * score,
+                             "map_error": error, "verdict": found.verdict.word})  # fmt: skip
         _, _, x, y, gold = core_words(5000)
-        found = align(x[:words], y[:words], p=p, schedule=Schedule(0.1, 0.85, 0.02, adaptive=True), ordered=True, tol=1e-4,
-                      plan_tol=5e-3, effort="quick")  # fmt: skip
+        found = align(
+            x[:words], y[:words], p=p, schedule=SCHEDULE, ordered=True, tol=1e-4, plan_tol=5e-3, effort="quick"
+        )
     score = evaluate(x @ found.map, y, gold.targets).precision[1]
     rows.append(
         {"task": TASKS[2], "p": p, "inverse": 1 / p, "seed": 0, "score": 100 * score, "verdict": found.verdict.word}
@@ -65,8 +67,8 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
     axes[1].set(title="error of the map ‖W − P‖ / ‖P‖")
     axes[1].set_ylim(bottom=0)
     axes[0].legend()
-    footnote(figure, "Clouds: 60 white points in 4 dimensions, noise 0.1; mean and one standard deviation over seeds. Words: core pair, "
-                     "one run, CSLS.")  # fmt: skip
+    footnote(figure, "Clouds: 60 white points in 4 dimensions, noise 0.1; mean and one standard deviation over seeds. "
+                     "Words: core pair, one run, CSLS.")  # fmt: skip
     figure.tight_layout()
     return figure
 
@@ -83,9 +85,9 @@ def conclude(rows: list[Row]) -> str:
     nearest = {task: min(values, key=lambda p: values[p]) for task, values in error.items()}
     held = nearest[TASKS[0]] > nearest[TASKS[1]]
     return (
-        f"That the exponent should fit the true map {'held' if held else 'did NOT hold'}: the map was recovered best with "
-        f"p = {nearest[TASKS[0]]:g} where it is orthogonal and with p = {nearest[TASKS[1]]:g} where it is of F_2; words were best with "
-        f"p = {best[TASKS[2]]:g}. {'; '.join(listing)}."
+        f"That the exponent should fit the true map {'held' if held else 'did NOT hold'}: the map was recovered best "
+        f"with p = {nearest[TASKS[0]]:g} where it is orthogonal and with p = {nearest[TASKS[1]]:g} where it is of F_2; "
+        f"words were best with p = {best[TASKS[2]]:g}. {'; '.join(listing)}."
     )
 
 

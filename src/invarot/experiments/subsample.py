@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import NotConverged, Schedule, align
+from .. import NotConverged, align
 from ..retrieval import evaluate
 from .clouds import core_words
 from .run import Cell, Context, Experiment, Row
 from .style import footnote, plot_series
-
-SCHEDULE = Schedule(0.1, 0.85, 0.02, adaptive=True)
+from .systems import SCHEDULE
 
 
 def cells(context: Context) -> Sequence[Cell]:
@@ -27,7 +26,7 @@ def cells(context: Context) -> Sequence[Cell]:
 
 
 def measure(size: int, whole: int, seed: int, context: Context) -> list[Row]:
-    """Search on the first ``size`` words (shuffled among themselves), then one solve of ``whole`` words from its map."""
+    """Search on the first ``size`` words (shuffled among themselves), then solve ``whole`` words from its map."""
     _, _, x, y, gold = core_words(5000)
     rng = np.random.default_rng((context.seed, seed))
     few_x, few_y = x[:size][rng.permutation(size)], y[:size][rng.permutation(size)]
@@ -61,8 +60,8 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
         axis.set_xticks(sorted({row["k"] for row in rows}), [str(k) for k in sorted({row["k"] for row in rows})])
         axis.minorticks_off()
     axes[0].legend(loc="lower right")
-    footnote(figure, "English–Spanish core pair, 5,000 words to choose from, CSLS, hand-written gold list; mean and one standard "
-                     "deviation over seeds.")  # fmt: skip
+    footnote(figure, "English–Spanish core pair, 5,000 words to choose from, CSLS, hand-written gold list; mean and "
+                     "one standard deviation over seeds.")  # fmt: skip
     figure.tight_layout()
     return figure
 

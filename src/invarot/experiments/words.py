@@ -153,9 +153,10 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
         axis.grid(visible=False, axis="y")
     handles, labels = axes[0].get_legend_handles_labels()
     axes[1].legend(handles, labels, fontsize=8.5, loc="upper left", bbox_to_anchor=(1.01, 1.0))
-    footnote(figure, "Bars: rows in order of frequency, mean and one standard deviation over seeds; diamonds: rows shuffled. Procrustes is told a "
-                     f"dictionary,\nthe others nothing. Seconds: full circles on a GPU, hollow ones on a processor; {QUICKEST:g} or less at the edge. Nearest "
-                     "neighbours and failures: summary.csv; each run: data.csv.")  # fmt: skip
+    footnote(figure, "Bars: rows in order of frequency, mean and one standard deviation over seeds; diamonds: rows "
+                     "shuffled. Procrustes is told a dictionary, the others nothing.\nSeconds: full circles on a "
+                     f"GPU, hollow ones on a processor; {QUICKEST:g} or less at the edge. Nearest neighbours and failures: "
+                     "summary.csv; each run: data.csv.")  # fmt: skip
     figure.tight_layout()
     return figure
 
@@ -180,7 +181,10 @@ def conclude(rows: list[Row]) -> str:
     failed = sum(line["failed"] for line in lines)
     runs = sum(line["runs"] for line in lines)
     listing = "; ".join(f"{name} {score:.1f} % in {seconds:.1f} s" for name, (score, seconds) in mean.items())
-    return f"Comparable accuracy at less cost: {'; '.join(claims) or 'not tested'}. {listing or 'No run in order of frequency'}. {failed} of {runs} runs failed."
+    return (
+        f"Comparable accuracy at less cost: {'; '.join(claims) or 'not tested'}. "
+        f"{listing or 'No run in order of frequency'}. {failed} of {runs} runs failed."
+    )
 
 
 def _held(value: bool) -> str:
