@@ -1,6 +1,6 @@
 """What ``start="auto"`` costs on easy problems, beside one plain solve of the same problem.
 
-    OMP_NUM_THREADS=1 python benchmarks/auto_cost.py [--seeds 3]
+    OMP_NUM_THREADS=1 python benchmarks/auto_cost.py [--seeds 3] [--sizes 1000] [--ways auto signature]
 
 Isometric copies with 5 % noise. A plain solve is one start: ``signature`` (which finds the answer here) or one ``random`` map
 (which mostly does not). Processor seconds, one thread, the middle of the seeds; the solves of one problem take turns. Writes
@@ -10,6 +10,7 @@ auto_cost.md.
 from __future__ import annotations
 
 import argparse
+import math
 import statistics
 import time
 import warnings
@@ -28,6 +29,8 @@ WAYS = ("auto", "signature", "random")
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--sizes", type=int, nargs="+", default=sorted({n for n, _ in SHAPES}))
+    parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
     parser.add_argument("--out", type=Path, default=Path("results"))
     args = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -36,9 +39,9 @@ def main() -> None:
              f"    OMP_NUM_THREADS=1 python benchmarks/auto_cost.py --seeds {args.seeds}", "",
              "| cloud | n | d | auto, s | signature, s | random, s | auto / signature | auto / random | called aligned |",
              "|---|---|---|---|---|---|---|---|---|"]  # fmt: skip
-    for n, d in SHAPES:
+    for n, d in (shape for shape in SHAPES if shape[0] in args.sizes):
         for kind in KINDS:
-            spent: dict[str, list[float]] = {way: [] for way in WAYS}
+            spent: dict[str, list[float]] = {way: [] for way in args.ways}
             aligned = 0
             for seed in range(args.seeds):
                 rng = np.random.default_rng([seed, n, d])
@@ -46,17 +49,21 @@ def main() -> None:
                 turn = np.linalg.qr(rng.standard_normal((d, d)))[0]
                 y = (x @ turn)[rng.permutation(n)]
                 y = y + 0.05 * np.sqrt(np.mean(np.var(y, axis=0))) * rng.standard_normal(y.shape)
-                for way in WAYS:
+                for way in args.ways:
                     began = time.process_time()
                     result = invarot.align(x, y, start=way, rng=seed)
                     spent[way].append(time.process_time() - began)
                     aligned += way == "auto" and result.verdict.word == "aligned"
-            auto, *others = (statistics.median(spent[way]) for way in WAYS)
-            ratios = " | ".join(f"{auto / other:.2f}" for other in others)
-            lines.append(f"| {kind} | {n} | {d} | {auto:.2f} | {others[0]:.2f} | {others[1]:.2f} | {ratios} "
-                         f"| {aligned} of {args.seeds} |")  # fmt: skip
+            middle = {way: statistics.median(spent[way]) if way in spent else math.nan for way in WAYS}
+            seconds = " | ".join(_shown(middle[way]) for way in WAYS)
+            ratios = " | ".join(_shown(middle["auto"] / middle[way]) for way in WAYS[1:])
+            lines.append(f"| {kind} | {n} | {d} | {seconds} | {ratios} | {aligned} of {args.seeds} |")
             print(lines[-1], flush=True)
             (args.out / "auto_cost.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _shown(number: float) -> str:
+    return "–" if math.isnan(number) else f"{number:.2f}"
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ def _heat(
 ) -> tuple[Array, np.ndarray[Any, Any], float]:
     """Where the candidates get together: maps, values, and the highest epsilon at which a batch of them ended."""
     parts, _ = batches(problem, maps.shape[0], settings)
-    runs = [alternate(problem, maps[part], settings, stage="race", on_step=on_step) for part in parts]
+    runs = [alternate(problem, maps[part], settings, stage="race", on_step=on_step, lenient=True) for part in parts]
     found = namespace(maps).concat([run.maps for run in runs], axis=0)
     return found, np.concatenate([run.values for run in runs]), max(run.epsilon for run in runs)
 

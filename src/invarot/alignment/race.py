@@ -13,6 +13,7 @@ from ..arrays import Array, as_like, namespace, to_numpy
 from ..starts.portfolio import Wave
 from ..transport.plan import EntropicPlan, SparsePlan
 from ..transport.schedule import Schedule
+from . import mirrors
 from .alternate import Observer, Run, alternate
 from .challenge import ENOUGH, better_answers
 from .heats import FINALISTS, after_race, batches, run_race, slack
@@ -135,6 +136,7 @@ def race(
         if likely or outcome.verdict.word == "aligned" or (outcome.verdict.symmetric and alone >= 0.5):
             break
     assert outcome is not None
+    outcome = _mirrored(problem, settings, finishes, outcome, dropped, on_step)
     return _regrouped(problem, settings, finishes, outcome, dropped, on_step)
 
 
@@ -216,6 +218,26 @@ def _conclude(
         agreement=float(np.mean(alike)), rivals=len(rivals) - 1, rng=np.random.default_rng(0),
     )  # fmt: skip
     return Outcome(winner, _records(finishes, dropped), verdict)
+
+
+def _mirrored(
+    problem: Problem,
+    settings: Settings,
+    finishes: list[Finish],
+    outcome: Outcome,
+    dropped: list[StartRecord],
+    on_step: Observer | None,
+) -> Outcome:
+    """The outcome, or where a direction of its map lay the wrong way round the better one, which takes its place."""
+    winner = outcome.winner
+    if not (mirrors.applies(problem, settings) and isinstance(winner.plan, EntropicPlan)):
+        return outcome
+    run = mirrors.improve(problem, settings, winner.plan, winner.value, on_step)
+    if run is None:
+        return outcome
+    best = max(range(len(finishes)), key=lambda k: finishes[k].value)
+    finishes[best] = replace(_finish(run, 0, winner.name, settings), earlier=winner.history)
+    return _conclude(problem, settings, finishes, dropped, on_step)
 
 
 def _regrouped(
