@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import lru_cache
+from threading import Lock
 from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
@@ -20,6 +21,9 @@ def _blas() -> Any:
 
 
 _granted: int | None = None  # what `own_threads` found BLAS was allowed
+_limit: Any = None  # how it is given back
+_inside = 0  # how many are inside `own_threads`, of all threads of the caller
+_door = Lock()
 
 
 def workers() -> int:
@@ -43,18 +47,22 @@ if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
 def own_threads() -> Iterator[None]:
     """For as long as this lasts BLAS keeps to one thread and blocks of rows get the others.
 
-    A threaded BLAS spins for a while after each call; between two of ours that would take a core from every worker.
+    A threaded BLAS spins for a while after each call; between two of ours that would take a core from every worker. The
+    limit is the process's: the first to come sets it, the last to go lifts it.
     """
-    global _granted
-    if _granted is not None:
-        yield
-        return
-    _granted = workers()
+    global _granted, _limit, _inside
+    with _door:
+        if not _inside:
+            _granted, _limit = workers(), _blas().limit(limits=1)
+        _inside += 1
     try:
-        with _blas().limit(limits=1):
-            yield
+        yield
     finally:
-        _granted = None
+        with _door:
+            _inside -= 1
+            if not _inside:
+                _limit.restore_original_limits()
+                _granted = _limit = None
 
 
 def map_blocks(work: Callable[[slice], T], blocks: Iterable[slice]) -> Iterator[T]:
