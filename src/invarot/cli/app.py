@@ -68,7 +68,7 @@ def progress(quiet: bool) -> Iterator[Any]:
         yield None
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(bar_width=24), TimeElapsedColumn())
-    with Progress(*columns, console=stderr, transient=True) as bar:
+    with Progress(*columns, console=stderr, transient=True, disable=not stderr.is_terminal) as bar:
         task = bar.add_task("reading", total=None)
 
         def listen(event: dict[str, Any]) -> None:

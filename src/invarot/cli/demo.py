@@ -17,7 +17,7 @@ SHOWN = ("house", "freedom", "water", "friday", "doctor", "green", "children", "
 
 @app.command("demo")
 def demo_command(
-    seed: Annotated[int, typer.Option(help="Same seed, same answer.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same answer.")] = 0,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Keep the model in this folder.")] = None,
     report: Annotated[Path | None, typer.Option(help="Also write a self-contained page of the result.")] = None,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress.")] = False,
