@@ -1,20 +1,11 @@
-"""The map step for the true transport cost: minimise tr(Wᵀ S W) − 2⟨M, W⟩ over an invariance, by Frank–Wolfe."""
+"""The map step for the true transport cost: minimise tr(Wᵀ S W) − 2⟨M, W⟩ over a Schatten ball, by Frank–Wolfe."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 from ..arrays import Array, machine_epsilon, namespace
 from .schatten import SchattenBall
-
-
-class Invariance(Protocol):
-    """A set of maps that can answer one question: which of yours has the largest inner product with this moment?"""
-
-    def best_map(self, moment: Array) -> Array: ...
-
-    def size(self, dx: int, dy: int) -> float: ...
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, namespace
 from . import axes, clusters, fused, random, relaxation, seeds, signature
 
 
@@ -53,7 +53,5 @@ def _wave(name: str, maps: Array) -> Wave:
 
 
 def _join(*parts: Wave) -> Wave:
-    from ..arrays import namespace
-
     maps = namespace(parts[0].maps).concat([part.maps for part in parts], axis=0)
     return Wave(maps, [name for part in parts for name in part.names])

@@ -152,7 +152,7 @@ class BlockedCost:
         exhaust(self._over_rows(work))
 
     def _kernel_rows(self, rows: slice) -> tuple[Array, Array]:
-        if self.keep and self.kernel is not None:
+        if self.keep:
             return self.kernel[..., rows, :], self.top[..., rows]
         return self._stabilised(rows)
 
