@@ -74,6 +74,16 @@ def test_only_some_cells(tmp_path):
         reproduce(make(log), Context(tmp_path / "new", only=("zzz",)), tell=lambda line: None)
 
 
+def test_a_cell_without_rows_is_left_to_a_later_run(tmp_path):
+    missing = replace(
+        make([]), cells=lambda context: [Cell("a", lambda: [{"cell": "a", "value": 1}]), Cell("bb", list)]
+    )
+    assert "(1 of 2 cells were not run.)" in reproduce(missing, Context(tmp_path), tell=lambda line: None)
+    log = []
+    reproduce(make(log), Context(tmp_path), tell=lambda line: None)
+    assert log == ["bb", "ccc"]
+
+
 def test_what_is_written(tmp_path):
     reproduce(make([]), Context(tmp_path, seed=3, command="invarot reproduce toy"), tell=lambda line: None)
     with (tmp_path / "data.csv").open() as stream:

@@ -99,10 +99,10 @@ def test_failures_are_counted_beside_procrustes():
 
 
 def test_a_system_of_two_stages_gives_two_rows(tmp_path, monkeypatch):
-    def staged(x, y, known, seed, sizes):
+    def staged(job):
         eye = np.eye(100, dtype=np.float32)
         yield "first", (eye, eye)
-        yield "second", (procrustes_map(x, y, known), eye)
+        yield "second", (procrustes_map(job.x, job.y, job.known), eye)
 
     context = Context(tmp_path, quick=True)
     monkeypatch.setitem(find("words").cells.__globals__["SYSTEMS"], "staged", staged)

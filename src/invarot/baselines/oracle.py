@@ -17,7 +17,7 @@ def oracle(
     """Entropic transport that is told the transformation: what noise alone costs.
 
     Without ``true_map``, ``y`` is the noisy target *before* the transformation, as in the paper; with it, x @ true_map
-    is coupled with ``y`` as it was seen.
+    is coupled with ``y`` as it was seen. Departures: those of :func:`entropic`.
     """
     if true_map is None:
         return entropic(x, y, a=a, b=b, epsilon=epsilon, tol=tol, max_iter=max_iter)

@@ -88,6 +88,8 @@ def reproduce(experiment: Experiment, context: Context, *, tell: Teller | None =
         # quick problems are too small for threads to help, and on a busy machine threads wait for each other
         with threadpool_limits(limits=1 if context.quick else None):
             rows = [dict(row) for row in cell.work()]
+        if not rows:  # something it needs is not installed: left to a run that has it
+            continue
         seconds = round(time.perf_counter() - start, 3)
         done[cell.name] = {"name": cell.name, "seconds": seconds, "machine": describe_machine(), "rows": rows}
         with store.open("a", encoding="utf-8") as stream:

@@ -19,7 +19,6 @@ from ..starts import signature
 
 Maps = tuple[Array, Array]
 Stage = tuple[str, Maps]  # the name of a row, and its maps
-System = Callable[[Array, Array, Any, int, "Sizes"], Iterator[Stage]]
 SCHEDULE = Schedule(0.1, 0.85, 0.02, adaptive=True)
 
 
@@ -51,27 +50,73 @@ class Sizes:
         return cls(5000, 50, 20_000, 5, *game, 5000, 1500)
 
 
-def _one(w: Array, y: Array) -> Maps:
-    return w, as_like(np.eye(y.shape[1]), y)
+@dataclass(frozen=True)
+class Job:
+    """What a system is given."""
+
+    x: Array
+    y: Array
+    known: np.ndarray[Any, Any]  # (k, 2): pairs of rows, for the supervised one
+    seed: int
+    sizes: Sizes
+
+    def first(self, count: int) -> Maps:
+        """So many frequent words of both sides."""
+        return self.x[:count], self.y[:count]
+
+    def one(self, w: Array) -> Maps:
+        """A map of x alone, y as it is."""
+        return w, as_like(np.eye(self.y.shape[1]), self.y)
 
 
-def solve(x: Array, y: Array, sizes: Sizes, p: float, seed: int) -> Any:
+def invariant(job: Job, p: float) -> Array:
     """InvarOT on the frequent words; for p = 2, which no verdict calls sure on words, one wave of starts only."""
     effort = "normal" if math.isinf(p) else "quick"
-    few_x, few_y = x[: sizes.words], y[: sizes.words]
-    return align(few_x, few_y, p=p, schedule=SCHEDULE, ordered=True, tol=1e-4, plan_tol=5e-3, effort=effort, rng=seed)
+    options: dict[str, Any] = {"tol": 1e-4, "plan_tol": 5e-3, "effort": effort, "rng": job.seed}
+    return align(*job.first(job.sizes.words), p=p, schedule=SCHEDULE, ordered=True, **options).map
 
 
-def _refined(x: Array, y: Array, sizes: Sizes, seed: int) -> Maps:
-    found = refine(x, y, solve(x, y, sizes, math.inf, seed).map)
+def _refined(job: Job) -> Maps:
+    found = refine(job.x, job.y, invariant(job, math.inf))
     return found.x_map, found.y_map
 
 
-def _learned(x: Array, y: Array, sizes: Sizes, seed: int) -> Maps:
-    found = learn_maps(
-        x, y, cutoff=sizes.cutoff, start_words=min(4000, sizes.cutoff), patience=sizes.patience, rng=seed
-    )
+def _learned(job: Job) -> Maps:
+    cutoff = job.sizes.cutoff
+    found = learn_maps(job.x, job.y, cutoff=cutoff, start_words=min(4000, cutoff), patience=job.sizes.patience,
+                       rng=job.seed)  # fmt: skip
     return found.x_map, found.y_map
+
+
+def _batched(job: Job) -> Maps:
+    count = job.sizes.batches
+    small = {"batch": 200, "epochs": 1, "start_size": 300, "start_iterations": 20} if count < 100 else {}
+    return job.one(wasserstein_procrustes(job.x, job.y, iterations=count, rng=job.seed, **small).map)
+
+
+def _coupled(job: Job) -> Maps:
+    return job.one(gromov_wasserstein(*job.first(job.sizes.words), epsilon=5e-4, rng=job.seed).map)
+
+
+def _moved(job: Job) -> Maps:
+    return job.one(earth_mover(*job.first(job.sizes.exact), max_iter=20, rng=job.seed).map)
+
+
+def _assigned(job: Job) -> Maps:
+    """From a signature: the paper's own start, the identity, means nothing between languages."""
+    x, y = job.first(job.sizes.exact)
+    a, b = (namespace(few).full_like(few[:, 0], 1 / len(few)) for few in (x, y))
+    start = signature(x, y, a, b, rng=np.random.default_rng(job.seed))[0]
+    return job.one(softassign(x, y, start=start).map)
+
+
+def _played(job: Job) -> Iterator[Stage]:
+    options = game_options(job.sizes, len(job.x))
+    found = adversarial(job.x, job.y, rng=job.seed, **options)
+    yield "adversarial", job.one(found.map)
+    run = Progress(0.0, found.map, value=max(found.history["objective"]))
+    refine_run(run, job.x, job.y, 5, criterion_words=options["criterion_words"])
+    yield "adversarial + refine", job.one(run.best)
 
 
 def game_options(sizes: Sizes, words: int) -> dict[str, Any]:
@@ -79,59 +124,20 @@ def game_options(sizes: Sizes, words: int) -> dict[str, Any]:
             "criterion_words": min(10_000, words)}  # fmt: skip
 
 
-def _played(x: Array, y: Array, sizes: Sizes, seed: int) -> Iterator[Stage]:
-    options = game_options(sizes, len(x))
-    found = adversarial(x, y, rng=seed, **options)
-    yield "adversarial", _one(found.map, y)
-    yield refined_game(x, y, found, options)
-
-
-def refined_game(x: Array, y: Array, found: Any, options: dict[str, Any]) -> Stage:
-    run = Progress(0.0, found.map, value=max(found.history["objective"]))
-    refine_run(run, x, y, 5, criterion_words=options["criterion_words"])
-    return "adversarial + refine", _one(run.best, y)
-
-
-def _batched(x: Array, y: Array, sizes: Sizes, seed: int) -> Maps:
-    small = {"batch": 200, "epochs": 1, "start_size": 300, "start_iterations": 20} if sizes.batches < 100 else {}
-    found = wasserstein_procrustes(x, y, iterations=sizes.batches, rng=seed, **small)
-    return _one(found.map, y)
-
-
-def _assigned(x: Array, y: Array, sizes: Sizes, seed: int) -> Maps:
-    """From a signature: the paper's own start, the identity, means nothing between languages."""
-    few_x, few_y = x[: sizes.exact], y[: sizes.exact]
-    a, b = (namespace(few).full_like(few[:, 0], 1 / len(few)) for few in (few_x, few_y))
-    start = signature(few_x, few_y, a, b, rng=np.random.default_rng(seed))[0]
-    return _one(softassign(few_x, few_y, start=start).map, y)
-
-
-def _single(name: str, work: Callable[[Array, Array, Any, int, Sizes], Maps]) -> System:
+def _single(name: str, work: Callable[[Job], Maps]) -> Callable[[Job], Iterator[Stage]]:
     """A system of one row."""
-
-    def run(x: Array, y: Array, known: Any, seed: int, sizes: Sizes) -> Iterator[Stage]:
-        yield name, work(x, y, known, seed, sizes)
-
-    return run
+    return lambda job: iter([(name, work(job))])
 
 
-_SINGLE: dict[str, Callable[[Array, Array, Any, int, Sizes], Maps]] = {
-    "Wasserstein–Procrustes": lambda x, y, known, seed, sizes: _batched(x, y, sizes, seed),
-    "Gromov–Wasserstein": lambda x, y, known, seed, sizes: _one(
-        gromov_wasserstein(x[: sizes.words], y[: sizes.words], epsilon=5e-4, rng=seed).map, y
-    ),
-    "self-learning": lambda x, y, known, seed, sizes: _learned(x, y, sizes, seed),
-    "earth mover": lambda x, y, known, seed, sizes: _one(
-        earth_mover(x[: sizes.exact], y[: sizes.exact], max_iter=20, rng=seed).map, y
-    ),
-    "softassign": lambda x, y, known, seed, sizes: _assigned(x, y, sizes, seed),
-    "l_2-InvarOT": lambda x, y, known, seed, sizes: _one(solve(x, y, sizes, 2.0, seed).map, y),
-    "l_∞-InvarOT": lambda x, y, known, seed, sizes: _one(solve(x, y, sizes, math.inf, seed).map, y),
-    "l_∞-InvarOT + refine": lambda x, y, known, seed, sizes: _refined(x, y, sizes, seed),
-}
-
-SYSTEMS: dict[str, System] = {
-    "Procrustes": _single("Procrustes", lambda x, y, known, seed, sizes: _one(procrustes_map(x, y, known), y)),
-    "adversarial": lambda x, y, known, seed, sizes: _played(x, y, sizes, seed),
-    **{name: _single(name, work) for name, work in _SINGLE.items()},
+SYSTEMS: dict[str, Callable[[Job], Iterator[Stage]]] = {
+    "Procrustes": _single("Procrustes", lambda job: job.one(procrustes_map(job.x, job.y, job.known))),
+    "adversarial": _played,
+    "Wasserstein–Procrustes": _single("Wasserstein–Procrustes", _batched),
+    "Gromov–Wasserstein": _single("Gromov–Wasserstein", _coupled),
+    "self-learning": _single("self-learning", _learned),
+    "earth mover": _single("earth mover", _moved),
+    "softassign": _single("softassign", _assigned),
+    "l_2-InvarOT": _single("l_2-InvarOT", lambda job: job.one(invariant(job, 2.0))),
+    "l_∞-InvarOT": _single("l_∞-InvarOT", lambda job: job.one(invariant(job, math.inf))),
+    "l_∞-InvarOT + refine": _single("l_∞-InvarOT + refine", _refined),
 }

@@ -18,7 +18,7 @@ from ..retrieval import evaluate
 from ..words import shuffled_order
 from .run import Cell, Context, Experiment, Row
 from .style import INK, LOOKS, footnote
-from .systems import SYSTEMS, Sizes
+from .systems import SYSTEMS, Job, Sizes
 from .tasks import Task, find_tasks
 
 RIVALS = ("adversarial", "adversarial + refine", "Wasserstein–Procrustes", "Gromov–Wasserstein", "self-learning")
@@ -90,7 +90,7 @@ def measure(task: Task, system: str, shuffled: bool, seed: int, context: Context
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NotConverged)
-            for name, maps in SYSTEMS[system](setting.x, setting.y, setting.known, seed, setting.sizes):
+            for name, maps in SYSTEMS[system](Job(setting.x, setting.y, setting.known, seed, setting.sizes)):
                 spent += time.perf_counter() - begun
                 rows.append(setting.score(name, maps, spent))
                 begun = time.perf_counter()
