@@ -5,7 +5,8 @@
 A seed sets the solver's rng and, where rows are *shuffled*, destroys the order inside the 5,000 most frequent words, which
 still form the first stage, with no rank used. The words that follow the 20,000 of the model, ``--extra`` of them where a file
 has as many, help the refinement as ``invarot align --max-words 20000`` has it; scores are those of 20,000 × 20,000 words.
-Writes words.csv (a row a run) and words.md; a run that was stopped goes on where it was. The MUSE test dictionaries
+``--spelling`` scores each run a second time, going by spelling too (it enters after the refinement: nothing is learned anew).
+Writes words.csv (a row a run and score) and words.md; a run that was stopped goes on where it was. The MUSE test dictionaries
 (5000-6500) only score: nothing is fitted or chosen by them.
 """
 
@@ -32,7 +33,8 @@ from invarot.words import Gold, Vectors, read_dictionary, read_vectors, shuffled
 TOP = 20_000
 MARK = "\n<!-- below: by hand -->"
 Row = dict[str, object]
-FIELDS = ("set", "pair", "words", "order", "seed", "forth", "back", "verdict", "probability", "solve_s", "refine_s")
+KEYS = ("set", "pair", "words", "order", "seed", "spelling")
+FIELDS = (*KEYS, "forth", "back", "verdict", "probability", "solve_s", "refine_s")
 
 
 def main() -> None:
@@ -48,6 +50,7 @@ def main() -> None:
     parser.add_argument(
         "--jobs", type=int, default=1, help="runs at once; set OMP_NUM_THREADS=1 where it is more than 1"
     )
+    parser.add_argument("--spelling", action="store_true", help="score every run going by spelling too")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--out", type=Path, default=Path("results"))
     args = parser.parse_args()
@@ -55,27 +58,32 @@ def main() -> None:
     done = set()
     if path.exists():
         with path.open() as file:
-            done = {tuple(row[key] for key in FIELDS[:5]) for row in csv.DictReader(file)}
+            held = csv.DictReader(file)
+            if tuple(held.fieldnames or ()) != FIELDS:
+                parser.error(f"{path}: its columns are those of an earlier version; move it away")
+            done = {tuple(row[key] for key in KEYS) for row in held}
+    last = "yes" if args.spelling else "no"  # of the scores of a run, the one that is written last
     words = f"{(TOP + args.extra) // 1000}k"
     tasks = [
         (args, folder, language, order, seed, words)
         for seed, folder, language, order in itertools.product(
             range(args.seeds), args.sets, args.languages, args.orders
         )
-        if (folder, f"en-{language}", words, order, str(seed)) not in done
+        if (folder, f"en-{language}", words, order, str(seed), last) not in done
     ]
-    for row in finished(run, tasks, args.jobs):
+    for rows in finished(run, tasks, args.jobs):
         fresh = not path.exists()
         with path.open("a", newline="") as file:
             writer = csv.DictWriter(file, FIELDS)
             if fresh:
                 writer.writeheader()
-            writer.writerow(row)
-        print(row, flush=True)
+            fresh_rows = [row for row in rows if tuple(str(row[key]) for key in KEYS) not in done]
+            writer.writerows(fresh_rows)
+        print(*fresh_rows, sep="\n", flush=True)
     summarise(path, args.out / "words.md")
 
 
-def finished(work: Callable[..., Row], tasks: list[tuple[Any, ...]], jobs: int) -> Iterator[Row]:
+def finished(work: Callable[..., list[Row]], tasks: list[tuple[Any, ...]], jobs: int) -> Iterator[list[Row]]:
     """What ``work`` makes of each task, as it is done."""
     if jobs == 1:
         yield from (work(*task) for task in tasks)
@@ -85,7 +93,7 @@ def finished(work: Callable[..., Row], tasks: list[tuple[Any, ...]], jobs: int) 
             yield done.result()
 
 
-def run(args: argparse.Namespace, folder: str, language: str, order: str, seed: int, words: str) -> Row:
+def run(args: argparse.Namespace, folder: str, language: str, order: str, seed: int, words: str) -> list[Row]:
     limit = TOP + args.extra
     sides = [load(args.data / folder / f"{name}.npz", limit) for name in ("en", language)]
     if order == "shuffled":
@@ -93,15 +101,20 @@ def run(args: argparse.Namespace, folder: str, language: str, order: str, seed: 
     how = replace(recipe("best"), ordered=order == "ordered")
     model = learn(sides[0], sides[1], how=how, rng=seed, device=args.device, keep=TOP)
     seconds = model.settings["seconds"]
-    x, y = (place(side[:TOP], args.device) for side in model.common())
-    forth = score(x, y, model.source, model.target, args.data / "muse" / f"en-{language}.5000-6500.txt")
-    back = score(y, x, model.target, model.source, args.data / "muse" / f"{language}-en.5000-6500.txt")
-    return {
-        "set": folder, "pair": f"en-{language}", "words": words, "order": order, "seed": seed,
-        "forth": forth, "back": back, "verdict": model.verdict.word, "probability": round(model.verdict.probability, 4),
-        "solve_s": round(sum(value for name, value in seconds.items() if name.startswith("solve")), 1),
-        "refine_s": round(sum(value for name, value in seconds.items() if not name.startswith("solve")), 1),
-    }  # fmt: skip
+    rows: list[Row] = []
+    for spelling in ("no", "yes") if args.spelling else ("no",):
+        asked = model if spelling == "no" else model.spelled(device=args.device)
+        x, y = (place(side[:TOP], args.device) for side in asked.common())
+        forth = score(x, y, model.source, model.target, args.data / "muse" / f"en-{language}.5000-6500.txt")
+        back = score(y, x, model.target, model.source, args.data / "muse" / f"{language}-en.5000-6500.txt")
+        rows.append({
+            "set": folder, "pair": f"en-{language}", "words": words, "order": order, "seed": seed, "spelling": spelling,
+            "forth": forth, "back": back, "verdict": model.verdict.word,
+            "probability": round(model.verdict.probability, 4),
+            "solve_s": round(sum(value for name, value in seconds.items() if name.startswith("solve")), 1),
+            "refine_s": round(sum(value for name, value in seconds.items() if not name.startswith("solve")), 1),
+        })  # fmt: skip
+    return rows
 
 
 @lru_cache(maxsize=8)
@@ -122,11 +135,11 @@ def summarise(path: Path, out: Path) -> None:
     """The table of all rows of ``path``; what stands below the mark in ``out`` was written by hand and stays."""
     with path.open() as file:
         rows = list(csv.DictReader(file))
-    lines = ["# Word translation with no dictionary", "", "    python benchmarks/words.py --data DATA", "",
+    lines = ["# Word translation with no dictionary", "", "    python benchmarks/words.py --data DATA --spelling", "",
              "P@1, CSLS, MUSE test split, 20k × 20k words; mean ± sd over seeds, and the lowest.", "",
-             "| vectors | pair | words read | rows | seeds | en→x | x→en | aligned | solve s | refine s |",
-             "|---|---|---|---|---|---|---|---|---|---|"]  # fmt: skip
-    key = lambda row: (row["set"], row["pair"], row["words"], row["order"])  # noqa: E731
+             "| vectors | pair | words read | rows | spelling | seeds | en→x | x→en | aligned | solve s | refine s |",
+             "|---|---|---|---|---|---|---|---|---|---|---|"]  # fmt: skip
+    key = lambda row: (row["set"], row["pair"], row["words"], row["order"], row["spelling"])  # noqa: E731
     for group, cell in itertools.groupby(sorted(rows, key=key), key=key):
         runs = list(cell)
         both = [np.asarray([float(row[name]) for row in runs]) for name in ("forth", "back", "solve_s", "refine_s")]

@@ -15,6 +15,7 @@ import pytest
 from invarot import __version__, cli
 from invarot.translation import load_translation
 from invarot.words import write_vectors
+from invarot.words.spelling import SIZE, SPELLING
 
 from ..translation.test_translation import rotated_pair
 
@@ -106,6 +107,19 @@ def test_quiet_is_quiet(folder):
     assert (len(kept.source), kept.settings["fitted_words"]) == (200, [300, 300])  # more of them help the fit
 
 
+def test_spelling_is_stored_and_used(folder):
+    given = ("--spelling", "--json", "--preset", "fast", "--mapped")
+    done = invarot("align", folder / "a.vec", folder / "b.npz", "-o", folder / "s", *given)
+    assert json.loads(done.stdout)["spelling"] == SPELLING
+    assert json.loads((folder / "align.json").read_text())["spelling"] == 0
+    assert load_translation(folder / "s").settings["spelling"] == SPELLING
+    assert (folder / "s-mapped.source.vec").read_text().startswith(f"300 {12 + SIZE}\n")
+    found = json.loads(invarot("translate", folder / "s", "Twaa", "--json", "--reverse").stdout)["Twaa"]
+    plain = json.loads(invarot("translate", folder / "m", "Twaa", "--json", "--reverse").stdout)["Twaa"]
+    assert found[0]["word"] == plain[0]["word"] == "waa"
+    assert found != plain
+
+
 def test_clouds_without_correspondence_do_not_pass_for_aligned(tmp_path):
     rng = np.random.default_rng(0)
     for name in "ab":
@@ -148,4 +162,6 @@ def test_help_reads_well():
     text = invarot("--help").stdout
     for command in ("align", "translate", "evaluate", "export", "demo"):
         assert command in text
-    assert "--preset" in invarot("align", "--help").stdout
+    text = invarot("align", "--help").stdout
+    assert "--preset" in text
+    assert "share an alphabet" in " ".join(text.replace("│", " ").split())

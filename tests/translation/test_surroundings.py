@@ -57,9 +57,9 @@ def test_a_model_keeps_the_neighbours(tmp_path, pair, model):
     save_translation(model, tmp_path / "m")
     again = load_translation(tmp_path / "m")
     np.testing.assert_array_equal(again.common()[1], model.common()[1])
-    assert "surroundings" in model.settings["seconds"]
+    assert "finish" in model.settings["seconds"]
     last = model.history[-1]
-    assert last["stage"] == "surroundings"
+    assert last["stage"] == "finish"
     assert last["precision@1"] == model.evaluate(pair[2])["precision@1"] > 0.99
 
 

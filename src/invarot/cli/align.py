@@ -12,6 +12,7 @@ from ..folders import check_replaceable
 from ..translation import Checkpoint, Translation, learn, recipe, save_translation
 from ..translation.store import TRANSLATION
 from ..words import read_dictionary, read_vectors
+from ..words.spelling import SPELLING
 from .app import EXIT_CODES, app, print_json, print_verdict, progress, stderr
 
 
@@ -34,6 +35,14 @@ def align_command(
     memory: Annotated[str | None, typer.Option(help='Bound of the plan step, such as "4GiB".')] = None,
     seed: Annotated[int, typer.Option(help="Same seed, same answer.")] = 0,
     unordered: Annotated[bool, typer.Option("--unordered", help="Rows are not sorted by frequency.")] = False,
+    spelling: Annotated[
+        bool,
+        typer.Option(
+            "--spelling",
+            help="Go by how words are spelled as well as by their vectors. For languages that share an alphabet; between "
+            "others it changes next to nothing.",
+        ),
+    ] = False,
     report: Annotated[Path | None, typer.Option(help="Also write a self-contained page of the result.")] = None,
     dictionary: Annotated[Path | None, typer.Option(help="Score against this dictionary in the report.")] = None,
     checkpoint: Annotated[Path | None, typer.Option(help="Folder that lets a killed run go on where it was.")] = None,
@@ -50,7 +59,7 @@ def align_command(
         raise InputError("--dictionary: expected together with --report; to score a model use: invarot evaluate")
     listed = None if dictionary is None else read_dictionary(dictionary)
     changes = {} if p is None else {"p": p}
-    how = recipe(preset, ordered=not unordered, **changes)
+    how = recipe(preset, ordered=not unordered, spelling=SPELLING if spelling else 0.0, **changes)
     if extra_words is not None and max_words is None:
         raise InputError("--extra-words: expected together with --max-words; without it every word is read and kept")
     limit = None if max_words is None else max_words + (3 * max_words // 2 if extra_words is None else extra_words)
@@ -86,10 +95,14 @@ def summarise(model: Translation, output: Path, *, quiet: bool, as_json: bool) -
                 "model": str(output),
                 "verdict": model.verdict.as_dict(),
                 "words": [len(model.source), len(model.target)],
+                "spelling": model.settings["spelling"],
                 "seconds": model.settings["seconds"],
             }
         )
     elif not quiet:
         print_verdict(model.verdict, stderr)
         times = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in model.settings["seconds"].items())
-        stderr.print(f"{len(model.source)} × {len(model.target)} words; {times}; model in {output}", highlight=False)
+        size = (
+            f"{len(model.source)} × {len(model.target)} words{', spelling too' if model.settings['spelling'] else ''}"
+        )
+        stderr.print(f"{size}; {times}; model in {output}", highlight=False)

@@ -13,7 +13,15 @@ from .markup import count, minus, number, section, text, word_markup
 SORTED_BY = (("rank", "Rank"), ("word", "Word"), ("best", "Translation"), ("score", "Score"))
 OTHERS = ("Second", "Third")
 RIGHT = '<span class="right" role="img" aria-label="in the dictionary" title="in the dictionary">✓</span>'
-NAMES = {"name": "preset", "rng": "seed", "p": "exponent p", "ordered": "most frequent first"}
+NAMES = {
+    "name": "preset",
+    "rng": "seed",
+    "p": "exponent p",
+    "ordered": "most frequent first",
+    "local": "taken off for surroundings",
+    "taken": "held back where taken",
+    "spelling": "weight of spelling",
+}
 
 
 def translations_section(contents: Contents) -> str:

@@ -13,8 +13,10 @@ from ..alignment.solve import align
 from ..arrays import Array, place, to_numpy
 from ..checks import check_count, check_rng
 from ..errors import InputError
+from ..retrieval.metrics import evaluate
 from ..retrieval.refine import Refined, Round, refine
 from ..threads import own_threads
+from ..words.dictionaries import Gold
 from ..words.preprocessing import Preprocessing
 from ..words.vectors import Vectors
 from ..words.vocabulary import looks_like_word
@@ -22,7 +24,7 @@ from .checkpoint import Checkpoint
 from .model import Translation
 from .presets import Recipe, recipe
 from .surroundings import surroundings
-from .watch import Clock, Listener, Near, Watch, step_watcher, watcher
+from .watch import WATCHED, Clock, Listener, Watch, step_watcher, watcher
 
 MANY = 15_000  # words from which a first refinement on a third of them, a ninth of the work a round, saves time
 LOOSE = 50.0  # weight of one-sided pairs in units of dimensions a word, chosen on 100 and 300 dimensions
@@ -84,7 +86,7 @@ def learn(
     prepare_y, y = Preprocessing(plan.steps).fit_apply(np.ascontiguousarray(target.vectors, dtype=np.float32))
     x, y = place(to_numpy(x), device), place(to_numpy(y), device)
     rows_x, rows_y = _word_rows(source), _word_rows(target)
-    watch = None if dictionary is None else watcher(x, y, source, target, dictionary, plan.local)
+    watch = None if dictionary is None else watcher(x, y, source, target, dictionary)
 
     found: Alignment | None = None
     for number, size in enumerate(plan.stages):
@@ -112,12 +114,7 @@ def learn(
         trust = _trust(source, x), _trust(target, y)
         refined = _refine(x, y, _placed(found.map, x), trust, plan, clock, watch)
         near = _near(x[:keep] @ refined.x_map, y[:keep] @ refined.y_map, plan)
-    if near is not None:
-        clock.lap("surroundings")
-        if watch is not None:
-            last = watch(refined.x_map, refined.y_map, near)
-            clock.history.append({"stage": "surroundings", "precision@1": last})
-    return Translation(
+    model = Translation(
         source=source.first(keep) if keep else source,
         target=target.first(keep) if keep else target,
         prepare_source=prepare_x,
@@ -136,6 +133,21 @@ def learn(
         source_near=None if near is None else to_numpy(near[0]).astype(np.int32),
         target_near=None if near is None else to_numpy(near[1]).astype(np.int32),
     )
+    if plan.taken and max(len(model.source), len(model.target)) <= plan.refine_words:
+        with own_threads():
+            model = model.with_best(device=device)
+    if near is not None or model.source_best is not None or plan.spelling:
+        clock.lap("finish")
+        if watch is not None and dictionary is not None:
+            clock.history.append({"stage": "finish", "precision@1": _right(model, dictionary)})
+    return model
+
+
+def _right(model: Translation, dictionary: Sequence[tuple[str, str]]) -> float | None:
+    """P@1 of the model among the first words of each side."""
+    gold = Gold.from_pairs(dictionary, model.source.words[:WATCHED], model.target.words[:WATCHED])
+    x, y = model.common()
+    return evaluate(x[:WATCHED], y[:WATCHED], gold.targets, at=(1,)).precision[1] if gold.queries else None
 
 
 def _word_rows(vectors: Vectors) -> Any:
@@ -171,7 +183,7 @@ def _trust(vectors: Vectors, like: Array) -> Array:
     return _placed(np.clip(lengths / (float(np.median(lengths)) or 1.0), 1 / TRUST, TRUST), like)
 
 
-def _near(x: Array, y: Array, plan: Recipe) -> Near | None:
+def _near(x: Array, y: Array, plan: Recipe) -> tuple[Array, Array] | None:
     """The neighbours of each word in its own language; not where they would cost more than the rest."""
     if not plan.local or max(x.shape[0], y.shape[0]) > plan.refine_words:
         return None

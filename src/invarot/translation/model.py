@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from ..alignment.verdict import Verdict
-from ..arrays import to_numpy
+from ..arrays import Array, place, to_numpy
+from ..checks import check_number
 from ..errors import InputError
 from ..retrieval.metrics import Accuracy, evaluate
 from ..retrieval.neighbours import neighbours
 from ..retrieval.scores import unit_rows
 from ..words.dictionaries import Gold, read_dictionary
 from ..words.preprocessing import Preprocessing
+from ..words.spelling import SPELLING, add_spelling
 from ..words.vectors import Vectors
 from .surroundings import set_off, surroundings
+from .taken import best_matches, hold_back
 
 SHORTLIST = 200  # nearest by cosine that a few words' translations are chosen among
 
@@ -44,6 +47,8 @@ class Translation:
     source_near, target_near : (n, k) and (m, k), or None
         Rows of each word's neighbours in its own language; ``settings["local"]`` of their mean is taken off the word in
         the common space.
+    source_best, target_best : (n,) and (m,), or None
+        Cosine of each word to the nearest of the other language; ``settings["taken"]`` of it holds the word back.
     """
 
     source: Vectors
@@ -57,25 +62,68 @@ class Translation:
     settings: dict[str, Any] = field(default_factory=dict)
     source_near: Ints | None = None
     target_near: Ints | None = None
+    source_best: Floats | None = None
+    target_best: Floats | None = None
 
     def common(self, *, reverse: bool = False) -> tuple[Floats, Floats]:
         """Both vocabularies in the common space, (n, d) and (m, d): from, to."""
-        x = set_off(self._mapped(self.source.vectors, target=False), self.source_near, self._share)
-        y = set_off(self._mapped(self.target.vectors, target=True), self.target_near, self._share)
+        x = self._held_back(self._own(target=False), self.source_best, target=False)
+        y = self._held_back(self._own(target=True), self.target_best, target=True)
         return (y, x) if reverse else (x, y)
 
-    def bring(self, vectors: Floats, *, target: bool = False) -> Floats:
-        """Vectors of new words of the source (or the target), as they are read, in the common space: (n, d)."""
-        new = self._mapped(vectors, target=target)
-        if (self.target_near if target else self.source_near) is None:
-            return new
-        known = self._mapped((self.target if target else self.source).vectors, target=target)
-        near = surroundings(new, known)
-        return to_numpy(set_off(new, near, self._share, known))
+    def bring(self, vectors: Floats, *, words: Sequence[str] | None = None, target: bool = False) -> Floats:
+        """Vectors of new words of the source (or the target), as they are read, in the common space: (n, d).
 
-    @property
-    def _share(self) -> float:
-        return float(self.settings.get("local", 0.0))
+        A model that goes by spelling too needs the ``words``.
+        """
+        new, share = self._mapped(vectors, target=target), self._share("local")
+        if (self.target_near if target else self.source_near) is not None:
+            known = self._mapped((self.target if target else self.source).vectors, target=target)
+            new = to_numpy(set_off(new, surroundings(new, known), share, known))
+        weight = self._share("spelling")
+        if weight and (words is None or len(words) != len(vectors)):
+            raise InputError(
+                f"words: expected the {len(vectors)} words of the vectors, since the model goes by spelling too, got "
+                f"{'none' if words is None else len(words)}"
+            )
+        new = to_numpy(add_spelling(new, words or (), weight))
+        if self.source_best is None:
+            return new
+        other = unit_rows(self._own(target=not target))
+        _, best = neighbours(new, other, method="cosine", k=1)
+        return self._held_back(new, to_numpy(best)[:, 0], target=target)
+
+    def spelled(self, weight: float = SPELLING, *, device: str = "cpu") -> Translation:
+        """The same translation going by spelling as well, with this weight beside the vectors' 1; 0: by them alone.
+
+        Meant for languages that share an alphabet and many words. Nothing is learned anew.
+        """
+        weight = check_number(weight, "weight", low=0)
+        changed = replace(self, settings={**self.settings, "spelling": weight}, source_best=None, target_best=None)
+        if self.source_best is None:
+            return changed
+        return changed.with_best(device=device)
+
+    def with_best(self, *, device: str = "cpu") -> Translation:
+        """The same translation with the best match of every word looked up, so that words that are taken are held back."""
+        best = best_matches(self._own(target=False, device=device), self._own(target=True, device=device))
+        if best is None:
+            return self
+        return replace(self, source_best=to_numpy(best[0]), target_best=to_numpy(best[1]))
+
+    def _share(self, name: str) -> float:
+        return float(self.settings.get(name, 0.0))
+
+    def _own(self, *, target: bool, device: str = "cpu") -> Any:
+        """One side in the common space as far as it can be told without the other."""
+        side, near = (self.target, self.target_near) if target else (self.source, self.source_near)
+        z: Array = place(self._mapped(side.vectors, target=target), device)
+        return add_spelling(set_off(z, near, self._share("local")), side.words, self._share("spelling"))
+
+    def _held_back(self, z: Floats, best: Floats | None, *, target: bool) -> Floats:
+        typical = self.target_best if target else self.source_best
+        mean = 0.0 if typical is None else float(typical.mean())
+        return to_numpy(hold_back(z, best, self._share("taken"), mean, target=target))
 
     def _mapped(self, vectors: Floats, *, target: bool) -> Floats:
         prepare, turn = (self.prepare_target, self.target_map) if target else (self.prepare_source, self.source_map)

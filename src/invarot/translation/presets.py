@@ -24,6 +24,9 @@ class Recipe:
     refine_words : how many words of each side take part in the refinement.
     local : how much of the mean of its neighbours is taken off each word in the common space, where a side of the model has
         at most ``refine_words``.
+    taken : how far a word with a near match of its own is held back from others, where both sides of the model have at
+        least 10,000 words and at most ``refine_words``.
+    spelling : weight of how words are spelled beside their vectors' 1, in the common space; 0 goes by the vectors alone.
     ordered : whether rows come most frequent first.
     """
 
@@ -37,6 +40,8 @@ class Recipe:
     rounds: int = 10
     refine_words: int = 50_000
     local: float = 0.125
+    taken: float = 0.25
+    spelling: float = 0.0
     ordered: bool = True
 
     def align_options(self) -> dict[str, Any]:
@@ -45,8 +50,10 @@ class Recipe:
 
 PRESETS = {
     "best": Recipe(),
-    "fast": Recipe("fast", stages=(2500,), effort="normal", rounds=3, refine_words=20_000, local=0.0),
-    "paper": Recipe("paper", stages=(5000, 20_000), schedule=paper()["schedule"], start="random", rounds=0, local=0.0),
+    "fast": Recipe("fast", stages=(2500,), effort="normal", rounds=3, refine_words=20_000, local=0.0, taken=0.0),
+    "paper": Recipe(
+        "paper", stages=(5000, 20_000), schedule=paper()["schedule"], start="random", rounds=0, local=0.0, taken=0.0
+    ),
 }
 
 
@@ -55,8 +62,9 @@ def recipe(preset: str = "best", **changes: Any) -> Recipe:
     found = PRESETS[check_choice(preset, "preset", PRESETS)]
     if "p" in changes:
         changes["p"] = check_number(changes["p"], "p", low=1)
-    if "local" in changes:
-        changes["local"] = check_number(changes["local"], "local", low=0, high=1)
+    for name, high in (("local", 1), ("taken", 1), ("spelling", math.inf)):
+        if name in changes:
+            changes[name] = check_number(changes[name], name, low=0, high=high)
     if "stages" in changes:
         changes["stages"] = tuple(check_count(size, "stages", low=2) for size in changes["stages"])
     for name, low in (("rounds", 0), ("refine_words", 2)):

@@ -16,6 +16,7 @@ from .model import Translation
 
 TRANSLATION = Kind("invarot translation", 1, "translation")
 SIDES = ("source", "target")
+PARTS = ("near", "best")  # which a model may lack
 
 
 def save_translation(model: Translation, path: str | os.PathLike[str]) -> None:
@@ -29,9 +30,10 @@ def save_translation(model: Translation, path: str | os.PathLike[str]) -> None:
     for side in SIDES:
         vectors: Vectors = getattr(model, side)
         prepare: Preprocessing = getattr(model, f"prepare_{side}")
-        near = getattr(model, f"{side}_near")
-        if near is not None:
-            arrays[f"{side}_near"] = near
+        for part in PARTS:
+            held = getattr(model, f"{side}_{part}")
+            if held is not None:
+                arrays[f"{side}_{part}"] = held
         arrays[f"{side}_vectors"] = vectors.vectors
         arrays[f"{side}_words"] = np.frombuffer(
             "\n".join(vectors.words).encode("utf-8", "surrogatepass"), dtype=np.uint8
@@ -59,7 +61,7 @@ def _build(arrays: dict[str, np.ndarray[Any, Any]], facts: dict[str, Any]) -> Tr
         prefix = f"{side}_prepare."
         fitted = {name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)}
         parts[side] = Vectors(tuple(words), arrays[f"{side}_vectors"], facts[side]["from"])
-        parts[f"{side}_near"] = arrays.get(f"{side}_near")
+        parts.update({f"{side}_{part}": arrays.get(f"{side}_{part}") for part in PARTS})
         parts[f"prepare_{side}"] = Preprocessing.from_dict(facts[side]["prepare"], fitted)
     verdict = facts["verdict"]
     return Translation(

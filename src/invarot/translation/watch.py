@@ -12,36 +12,29 @@ from ..arrays import Array
 from ..retrieval.metrics import evaluate
 from ..words.dictionaries import Gold
 from ..words.vectors import Vectors
-from .surroundings import set_off
 
 WATCHED = 20_000  # words of each side that accuracy is measured among
 
-Near = tuple[Array, Array]
 Event = dict[str, Any]
 Listener = Callable[[Event], object]
 
 
 class Watch(Protocol):
-    """P@1 of two maps (None is the identity), and of the words set off from those near them."""
+    """P@1 of two maps (None is the identity)."""
 
-    def __call__(self, x_map: Array, y_map: Array | None, near: Near | None = None) -> float: ...
+    def __call__(self, x_map: Array, y_map: Array | None) -> float: ...
 
 
 def watcher(
-    x: Array, y: Array, source: Vectors, target: Vectors, dictionary: Sequence[tuple[str, str]], share: float
+    x: Array, y: Array, source: Vectors, target: Vectors, dictionary: Sequence[tuple[str, str]]
 ) -> Watch | None:
     """P@1 of two maps (None is the identity) among the first words of each side; nothing where none can be asked."""
     gold = Gold.from_pairs(dictionary, source.words[:WATCHED], target.words[:WATCHED])
     if not gold.queries:
         return None
 
-    def watch(x_map: Array, y_map: Array | None, near: Near | None = None) -> float:
+    def watch(x_map: Array, y_map: Array | None) -> float:
         left, right = x[:WATCHED] @ x_map, y[:WATCHED] if y_map is None else y[:WATCHED] @ y_map
-        if near is not None and y_map is not None:
-            left, right = (
-                set_off(side[: rows.shape[0]] @ one, rows, share)[:WATCHED]
-                for side, one, rows in ((x, x_map, near[0]), (y, y_map, near[1]))
-            )
         return evaluate(left, right, gold.targets, at=(1,)).precision[1]
 
     return watch

@@ -1,0 +1,154 @@
+"""What the last steps gain: words that are taken held back, and spelling. P@1 with CSLS on the train dictionaries alone.
+
+    python benchmarks/finish.py --data DATA [--pairs 100-es 300-de ...] [--device cuda] [--models FOLDER] > results/finish.txt
+
+Each pair is learned once (the recipe "best", first 5,000 words shuffled by the seed, 20,000 words kept, all words fitted on) and
+finished in several ways; nothing is learned anew in between. *Rare*: the 1,500 rarest source words that can be asked. The
+test dictionaries are not read. ``--models`` keeps what was learned.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from invarot.arrays import Array, namespace, place, to_numpy
+from invarot.retrieval import neighbours
+from invarot.retrieval.scores import unit_rows
+from invarot.translation import Translation, learn, load_translation, recipe, save_translation
+from invarot.translation.taken import best_matches, hold_back
+from invarot.words import Gold, read_dictionary, read_vectors, shuffled_order
+from invarot.words.spelling import SPELLING, spelling
+
+TOP, EXTRA, RARE = 20_000, 30_000, 1500
+TAKEN = recipe("best").taken
+PAIRS = ("100-es", "100-fr", "100-de", "300-es", "300-fr", "300-de")
+RUSSIAN = str.maketrans("abcdefghijklmnopqrstuvwxyz", "абцдефгхийклмнопярстувщжыз")
+
+Queries = list[tuple[dict[int, set[int]], np.ndarray[Any, Any]]]
+Sides = tuple[Array, Array]
+
+
+def learned(args: argparse.Namespace, pair: str, seed: int) -> Translation:
+    folder = None if args.models is None else args.models / f"{pair}-{seed}"
+    if folder is not None and folder.exists():
+        return load_translation(folder)
+    size, language = pair.split("-")
+    files = [args.data / f"europarl{size}" / f"{name}.npz" for name in ("en", language)]
+    sides = [read_vectors(file, max_words=TOP + EXTRA) for file in files]
+    sides = [side.take(shuffled_order(len(side), first=5000, rng=2 * seed + k)) for k, side in enumerate(sides)]
+    model = learn(*sides, how=recipe("best", ordered=False), rng=seed, device=args.device, keep=TOP)
+    if folder is not None:
+        save_translation(model, folder)
+    return model
+
+
+def queries(args: argparse.Namespace, pair: str, model: Translation) -> Queries:
+    """Of both directions: the answers of each source row, and which of the rows, in rising order, are rare."""
+    size, language = pair.split("-")
+    found = []
+    for there, back, source, target in (
+        ("en", language, model.source, model.target),
+        (language, "en", model.target, model.source),
+    ):
+        order = read_vectors(
+            args.data / f"europarl{size}" / f"{there}.npz", max_words=TOP
+        ).index()  # not the shuffled one
+        listed = read_dictionary(args.data / "muse" / f"{there}-{back}.0-5000.txt")
+        targets = Gold.from_pairs(listed, source.words, target.words).targets
+        ranks = np.asarray([order[source.words[row]] for row in sorted(targets)])
+        found.append(({row: set(right) for row, right in targets.items()}, ranks >= np.sort(ranks)[-RARE:][0]))
+    return found
+
+
+def measure(x: Array, y: Array, asked: Queries) -> np.ndarray[Any, Any]:
+    """P@1 in percent: rows are en→x and x→en; columns all and rare."""
+    rows = []
+    for (targets, rare), way in zip(asked, ((x, y), (y, x)), strict=True):
+        asked_rows = sorted(targets)
+        answers = to_numpy(neighbours(*way, k=1, queries=np.asarray(asked_rows))[0])[:, 0]
+        right = np.asarray([answer in targets[row] for row, answer in zip(asked_rows, answers.tolist(), strict=True)])
+        rows.append((100 * right.mean(), 100 * right[rare].mean()))
+    return np.asarray(rows)
+
+
+def finished(x: Array, y: Array, share: float, count: int = 1) -> Sides:
+    best = best_matches(x, y, count=count)
+    assert best is not None
+    xp = namespace(x)
+    left, right = (
+        hold_back(z, b, share, float(xp.mean(b)), target=target)
+        for z, b, target in ((x, best[0], False), (y, best[1], True))
+    )
+    return left, right
+
+
+def ways(model: Translation, x: Array, y: Array) -> Iterator[tuple[str, Sides]]:
+    """Every way of finishing, by name; ``x`` and ``y`` are set off from their surroundings already."""
+
+    def spelled(weight: float, target: tuple[str, ...] = model.target.words, **options: int) -> Sides:
+        xp = namespace(x)
+        left, right = (
+            xp.concat([unit_rows(z), weight * place(spelling(words, **options), where(z))], axis=1)
+            for z, words in ((x, model.source.words), (y, target))
+        )
+        return left, right
+
+    yield "as refined and set off", (x, y)
+    for share in (0.1, 0.2, 0.3, 0.4):
+        yield f"taken {share}", finished(x, y, share)
+    for count in (3, 10):
+        yield f"mean of {count} instead of the best, {TAKEN}", finished(x, y, TAKEN, count)
+    for weight in (0.4, 0.6, 0.8, 1.0):
+        yield f"taken {TAKEN}, spelling {weight}", finished(*spelled(weight), TAKEN)
+    yield f"spelling {SPELLING} alone", spelled(SPELLING)
+    for longest in (2, 4):
+        name = f"taken {TAKEN}, spelling {SPELLING}, runs of up to {longest}"
+        yield name, finished(*spelled(SPELLING, longest=longest), TAKEN)
+    for size in (64, 512):
+        yield f"taken {TAKEN}, spelling {SPELLING}, {size} coordinates", finished(*spelled(SPELLING, size=size), TAKEN)
+    foreign = tuple(word.translate(RUSSIAN) for word in model.target.words)
+    yield (
+        f"taken {TAKEN}, spelling {SPELLING}, the target in another alphabet",
+        finished(*spelled(SPELLING, foreign), TAKEN),
+    )
+
+
+def where(z: Array) -> str:
+    return "cpu" if isinstance(z, np.ndarray) else str(z.device)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--pairs", nargs="+", default=PAIRS)
+    parser.add_argument("--only", nargs="+", help="only the ways whose name holds one of these, and the first")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--models", type=Path, help="folder to keep what was learned in, or to find it")
+    args = parser.parse_args()
+    print("pair | finished by | en→x all rare | x→en all rare | mean all rare | against the first")
+    for pair in args.pairs:
+        model = replace(learned(args, pair, args.seed), source_best=None, target_best=None)
+        asked = queries(args, pair, model)
+        x, y = (place(np.asarray(side, dtype=np.float32), args.device) for side in model.spelled(0).common())
+        first: np.ndarray[Any, Any] | None = None
+        for name, sides in ways(model, x, y):
+            if args.only and first is not None and not any(part in name for part in args.only):
+                continue
+            found = measure(*sides, asked)
+            first = found if first is None else first
+            mean, gain = found.mean(axis=0), (found - first).mean(axis=0)
+            cells = [" ".join(f"{v:.2f}" for v in row) for row in (*found, mean)] + [
+                " ".join(f"{v:+.2f}" for v in gain)
+            ]
+            print(" | ".join([pair, name, *cells]), flush=True)
+
+
+if __name__ == "__main__":
+    main()
