@@ -7,19 +7,20 @@ with each principal coordinate shuffled by itself, which keeps the covariance an
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Array, as_like, device, entries_at_once, is_torch, log, namespace, svd, to_numpy, transpose
+from ..arrays import Array, as_like, device, is_torch, log, namespace, svd, to_numpy, transpose
 from ..geometry.schatten import SchattenBall, extreme_spectrum
-from ..threads import map_blocks, workers
+from ..retrieval.nearest import mutually_nearest, nearest
+from ..threads import map_blocks
 from ..transport.plan import EntropicPlan, SparsePlan
 from .problem import Problem
 from .settings import Settings
 
-BLOCK = 1 << 21  # scores held at a time, a thread
+__all__ = ["Evidence", "HeldOut", "cycle_share", "gather", "held_out", "nearest"]
+
 QUERIES = 2000  # source points that the evidence is gathered on, at most
 FOLDS = 4  # a point is judged by a map fitted on the other three quarters
 REFITS = 6  # rounds of nearest neighbours and best map that the null is given to fit itself
@@ -106,30 +107,6 @@ def gather(
     )
 
 
-def nearest(z: Array, y: Array, but: Array | None = None, *, lowered: Array | None = None) -> Array:
-    """For each row of z the nearest row of y, in blocks; ``but`` names a row of y for each that does not count.
-
-    With ``lowered`` (m,) it is the row of the largest ⟨z, y⟩ − lowered instead.
-    """
-    xp = namespace(z)
-    half = xp.sum(y**2, axis=1) / 2 if lowered is None else lowered
-    entries = z.shape[0] * y.shape[0]
-    count = math.ceil(entries / entries_at_once(z, BLOCK))
-    if not is_torch(z) and entries > BLOCK // 8:  # torch has threads of its own; ours get as many rows each
-        count = workers() * math.ceil(count / workers())
-    step = math.ceil(z.shape[0] / count)
-    blocks = [slice(i, i + step) for i in range(0, z.shape[0], step)]
-
-    def work(rows: slice) -> Array:
-        scores = z[rows] @ transpose(y)
-        scores -= half
-        if but is not None:
-            scores[xp.arange(scores.shape[0], device=device(z)), but[rows]] = -xp.inf
-        return xp.argmax(scores, axis=1)
-
-    return xp.concat(list(map(work, blocks) if is_torch(z) else map_blocks(work, blocks)))
-
-
 def held_out(x: Array, y: Array, w: Array, some: Array, settings: Settings, *, null: bool = False) -> HeldOut:
     """The points ``some`` of x judged quarter by quarter by a map fitted on mutual neighbours of the other quarters.
 
@@ -138,8 +115,7 @@ def held_out(x: Array, y: Array, w: Array, some: Array, settings: Settings, *, n
     """
     xp = namespace(w)
     z = x @ w
-    there = nearest(z[some], y)
-    mutual = nearest(y[there], z) == some
+    there, mutual = mutually_nearest(z, y, some)
     fold = xp.arange(some.shape[0], device=device(w)) % FOLDS
     quarters = [(xp.nonzero(fold == k)[0], xp.nonzero((fold != k) & mutual)[0]) for k in range(FOLDS)]
     quarters = [(held, rest) for held, rest in quarters if held.shape[0] > 0]

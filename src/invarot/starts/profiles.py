@@ -115,9 +115,10 @@ def row_quantiles(values: Array, a: Array, edges: Levels, *, uniform: bool) -> A
     return as_like(np.diff(whole, axis=1) / np.diff(edges)[None, :], values)
 
 
-def gram_profiles(z: Array, a: Array, *, edges: Levels) -> Array:
-    """Sorted similarities ``z @ z.T`` of each point to its cloud, (n, q)."""
-    return _by_blocks(z.shape[0], lambda part: z[part] @ transpose(z), a, edges)
+def gram_profiles(z: Array, a: Array, *, edges: Levels, rows: Array | None = None) -> Array:
+    """Sorted similarities ``z @ z.T`` of each point, or of the points ``rows`` (k,), to its cloud: (n, q) or (k, q)."""
+    asked = z if rows is None else namespace(z).take(z, rows, axis=0)
+    return _by_blocks(asked.shape[0], lambda part: asked[part] @ transpose(z), a, edges)
 
 
 def distance_profiles(z: Array, a: Array, *, edges: Levels) -> Array:

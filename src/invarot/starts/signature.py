@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from invarot.arrays import Array, as_like, is_array, namespace
+from invarot.arrays import Array, as_like, is_array, is_torch, namespace
 from invarot.errors import InputError
+from invarot.starts.glance import glance
 from invarot.starts.matching import mutual_moment, polar, soft_moment, squared_distances
 from invarot.starts.profiles import describe, scaled, subsample
+from invarot.threads import map_blocks
 
 MATCHERS = ("sinkhorn", "mutual")
 
@@ -32,6 +34,7 @@ def signature(
     epsilon: float = 0.05,
     side: tuple[Any, Any] | None = None,
     side_weight: float = 0.3,
+    look_first: bool = True,
 ) -> Array:
     """One candidate for each subsample size and each matcher, in that order.
 
@@ -61,6 +64,9 @@ def signature(
         Side information that should agree between matched points, such as log frequency rank.
     side_weight : float
         Weight of the side information beside the profiles (both scaled to mean cost one).
+    look_first : bool
+        Where the profiles of a few of many points already give a map that is plainly right, take it
+        (`invarot.starts.glance`): the other options then have no say.
 
     Returns
     -------
@@ -70,8 +76,11 @@ def signature(
     _check(powers, distances, matchers, quantiles, epsilon, side_weight)
     maps = []
     for size in as_sizes(sizes):
-        xs, a_s, rows = subsample(x, a, size, ordered=ordered)
-        ys, b_s, columns = subsample(y, b, size, ordered=ordered)
+        (xs, a_s, rows), (ys, b_s, columns) = _both_subsamples(x, y, a, b, size, ordered)
+        plain = glance(xs, ys, a_s, b_s, quantiles=quantiles, epsilon=epsilon) if look_first else None
+        if plain is not None:
+            maps += [plain] * len(matchers)
+            continue
         cost = profile_cost(
             xs, ys, a_s, b_s, powers=powers, distances=distances, quantiles=quantiles, standardise=standardise
         )
@@ -98,6 +107,18 @@ def profile_cost(
     px = describe(x, a, powers=powers, distances=distances, quantiles=quantiles, standardise=standardise)
     py = describe(y, b, powers=powers, distances=distances, quantiles=quantiles, standardise=standardise)
     return scaled(squared_distances(px, py), a, b)
+
+
+def _both_subsamples(
+    x: Array, y: Array, a: Array, b: Array, size: int | None, ordered: bool
+) -> list[tuple[Array, Array, Array]]:
+    """`subsample` of each cloud, side by side where there are cores for it."""
+
+    def work(side: slice) -> tuple[Array, Array, Array]:
+        return subsample(*((x, a), (y, b))[side.start], size, ordered=ordered)
+
+    sides = [slice(0, 1), slice(1, 2)]
+    return list(map(work, sides) if is_torch(x) else map_blocks(work, sides))
 
 
 def _moment(matcher: str, cost: Array, x: Array, y: Array, a: Array, b: Array, epsilon: float) -> Array:

@@ -1,0 +1,40 @@
+"""The nearest point of another cloud, by distance: one threaded product a block, never n × m in memory."""
+
+from __future__ import annotations
+
+import math
+
+from ..arrays import Array, device, entries_at_once, is_torch, namespace, transpose
+from ..threads import map_blocks, workers
+
+BLOCK = 1 << 21  # scores held at a time, a thread
+
+
+def nearest(z: Array, y: Array, but: Array | None = None, *, lowered: Array | None = None) -> Array:
+    """For each row of z the nearest row of y, in blocks; ``but`` names a row of y for each that does not count.
+
+    With ``lowered`` (m,) it is the row of the largest ⟨z, y⟩ − lowered instead.
+    """
+    xp = namespace(z)
+    half = xp.sum(y**2, axis=1) / 2 if lowered is None else lowered
+    entries = z.shape[0] * y.shape[0]
+    count = math.ceil(entries / entries_at_once(z, BLOCK))
+    if not is_torch(z) and entries > BLOCK // 8:  # torch has threads of its own; ours get as many rows each
+        count = workers() * math.ceil(count / workers())
+    step = math.ceil(z.shape[0] / count)
+    blocks = [slice(i, i + step) for i in range(0, z.shape[0], step)]
+
+    def work(rows: slice) -> Array:
+        scores = z[rows] @ transpose(y)
+        scores -= half
+        if but is not None:
+            scores[xp.arange(scores.shape[0], device=device(z)), but[rows]] = -xp.inf
+        return xp.argmax(scores, axis=1)
+
+    return xp.concat(list(map(work, blocks) if is_torch(z) else map_blocks(work, blocks)))
+
+
+def mutually_nearest(z: Array, y: Array, some: Array) -> tuple[Array, Array]:
+    """The nearest row of y for the rows ``some`` (k,) of z, and whether each of those rows is the nearest of its own."""
+    there = nearest(z[some], y)
+    return there, nearest(y[there], z) == some
