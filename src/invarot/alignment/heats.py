@@ -20,6 +20,7 @@ RACE_ENTRIES = 2e7  # entries of all the plans of a race together: what decides 
 RACE_FIRST = 2000  # and fewer where they are known to be the same ones: the first of ordered rows
 FIRST_HEAT = 5  # steps after which only those at the head go on
 RACE_FLOOR = 0.03  # and only down to this epsilon
+SINGLE = 1e-12, 1e12  # cost scales between which squares of points are far from the ends of single precision
 FINALISTS = 3  # of a race that may go on to the full problem
 
 
@@ -34,9 +35,10 @@ def run_race(
         return wave.maps, np.zeros(1)
     points = int((RACE_ENTRIES / len(wave.names)) ** 0.5)
     coarse = subproblem(problem, min(points, RACE_FIRST) if ordered else points, rng, ordered)
+    coarse = _in_single(coarse)
     brief = quick(settings)
     first = replace(brief, max_iter=min(FIRST_HEAT, brief.max_iter))
-    maps, values, epsilon = _heat(coarse, wave.maps, first, on_step)
+    maps, values, epsilon = _heat(coarse, as_like(wave.maps, coarse.x), first, on_step)
     ahead = values >= np.sort(values)[-min(FINALISTS, len(values))] - slack(coarse, float(np.max(values)))
     chosen = as_like(np.nonzero(ahead)[0], maps, dtype=namespace(maps).int64)
     going_on = not brief.schedule.absolute and epsilon > 0  # exact plans have no epsilon
@@ -44,7 +46,17 @@ def run_race(
     # marginals that are off by a hundredth move the objective by about as much: more than many maps differ by
     last = replace(brief, schedule=schedule, plan_tol=settings.plan_tol, plan_max_iter=settings.plan_max_iter)
     maps[chosen], values[ahead], _ = _heat(coarse, maps[chosen], last, on_step)
-    return maps, values
+    return as_like(maps, problem.x), values.astype(np.float64)
+
+
+def _in_single(problem: Problem) -> Problem:
+    """The problem in single precision, where that is faster and its range is enough: a race only ranks, at a high epsilon."""
+    xp = namespace(problem.x)
+    small, large = SINGLE
+    if on_cuda(problem.x) or problem.x.dtype != xp.float64 or not small < problem.cost_scale < large:
+        return problem
+    arrays = {name: getattr(problem, name) for name in ("x", "y", "a", "b", "second_moment", "seeds")}
+    return replace(problem, **{k: None if v is None else xp.astype(v, xp.float32) for k, v in arrays.items()})
 
 
 def _heat(
