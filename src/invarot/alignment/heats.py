@@ -55,8 +55,11 @@ def _in_single(problem: Problem) -> Problem:
     small, large = SINGLE
     if on_cuda(problem.x) or problem.x.dtype != xp.float64 or not small < problem.cost_scale < large:
         return problem
-    arrays = {name: getattr(problem, name) for name in ("x", "y", "a", "b", "second_moment", "seeds")}
-    return replace(problem, **{k: None if v is None else xp.astype(v, xp.float32) for k, v in arrays.items()})
+    arrays: dict[str, Any] = {}
+    for name in ("x", "y", "a", "b", "second_moment", "seeds"):
+        came = getattr(problem, name)
+        arrays[name] = None if came is None else xp.astype(came, xp.float32)
+    return replace(problem, **arrays)
 
 
 def _heat(
