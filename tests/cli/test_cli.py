@@ -63,6 +63,9 @@ def test_evaluate(folder):
     assert scores["precision@1"] > 0.99
     cosine = invarot("evaluate", folder / "m", "--dictionary", folder / "gold.txt", "--json", "--retrieval", "cosine")
     assert json.loads(cosine.stdout)["retrieval"] == "cosine"
+    strange = "".join(f"zz{i} zz\n" for i in range(20)) + "waa Twaa\n"
+    (folder / "other.txt").write_text(strange)
+    assert "right direction" in invarot("evaluate", folder / "m", "--dictionary", folder / "other.txt", "--json").stderr
 
 
 def test_export(folder):
@@ -89,7 +92,10 @@ def test_export(folder):
         (("align", "{}/a.vec", "{}/b.npz", "-o", "{}/x", "--p", "0.5"), "p: expected"),
         (("align", "{}/a.vec", "{}/b.npz", "-o", "{}/x", "--extra-words", "9"), "--max-words"),
         (("align", "{}/a.vec", "{}/b.npz", "-o", "{}/x", "--dictionary", "{}/gold.txt"), "--report"),
+        (("align", "{}/a.vec", "{}/b.npz", "-o", "{}/x", "--report", "{}/no/page.html"), "--report: expected"),
+        (("align", "{}/a.vec", "{}/b.npz", "-o", "{}/x", "--seed", "-1"), "--seed"),
         (("evaluate", "{}", "--dictionary", "{}/gold.txt"), "translation.json"),
+        (("evaluate", "{}/m", "--dictionary", "{}/gold.txt", "--retrieval", "softmax"), "--retrieval: expected"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(folder, words, complaint):

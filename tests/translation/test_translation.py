@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -175,6 +176,22 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path, pair):
     (tmp_path / "other" / "thesis.tex").write_text("mine")
     with pytest.raises(InputError, match="holds something else"):
         Checkpoint(tmp_path / "other", source, target, how, 0)
+
+
+def test_words_with_line_breaks_are_kept(tmp_path, model):
+    odd = replace(model, source=Vectors(("two\nlines", "\udc80", *model.source.words[2:]), model.source.vectors))
+    save_translation(odd, tmp_path / "m")
+    assert load_translation(tmp_path / "m").source.words == odd.source.words
+
+
+def test_one_word_or_none_may_be_asked_for(model):
+    assert model.translate("waa") == model.translate(["waa"])
+    assert model.translate([]) == {}
+
+
+def test_objects_of_other_libraries_are_taken(pair, model):
+    keyed = [SimpleNamespace(index_to_key=list(side.words), vectors=side.vectors) for side in pair[:2]]
+    assert learn(*keyed, how="fast").source.words == model.source.words
 
 
 def test_unknown_words_and_useless_dictionaries_are_named(model):

@@ -33,7 +33,7 @@ def align_command(
     p: Annotated[float | None, typer.Option(help="Schatten exponent of the map, 1 to inf.")] = None,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
     memory: Annotated[str | None, typer.Option(help='Bound of the plan step, such as "4GiB".')] = None,
-    seed: Annotated[int, typer.Option(help="Same seed, same answer.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same answer.")] = 0,
     unordered: Annotated[bool, typer.Option("--unordered", help="Rows are not sorted by frequency.")] = False,
     spelling: Annotated[
         bool,
@@ -57,6 +57,8 @@ def align_command(
     check_replaceable(output, TRANSLATION)
     if dictionary is not None and report is None:
         raise InputError("--dictionary: expected together with --report; to score a model use: invarot evaluate")
+    if report is not None and not report.parent.is_dir():
+        raise InputError(f"--report: expected a file in a folder that exists, got {report}; make {report.parent} first")
     listed = None if dictionary is None else read_dictionary(dictionary)
     changes = {} if p is None else {"p": p}
     how = recipe(preset, ordered=not unordered, spelling=SPELLING if spelling else 0.0, **changes)

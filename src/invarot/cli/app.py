@@ -7,7 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -16,6 +16,8 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 
 from .. import __version__
 from ..alignment.verdict import Verdict
+from ..checks import check_choice
+from ..retrieval.scores import METHODS
 
 app = typer.Typer(
     name="invarot",
@@ -30,6 +32,13 @@ app = typer.Typer(
 # no markup unless it is asked for: words and paths may hold brackets
 stdout = Console(soft_wrap=True, markup=False)
 stderr = Console(stderr=True, soft_wrap=True, markup=False)
+
+
+def _retrieval(method: str) -> str:
+    return check_choice(method, "--retrieval", METHODS)
+
+
+Retrieval = Annotated[str, typer.Option("--retrieval", help=f"{', '.join(METHODS)}.", callback=_retrieval)]
 
 EXIT_CODES = {"aligned": 0, "doubtful": 0, "failed": 3}
 

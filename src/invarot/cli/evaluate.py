@@ -8,14 +8,16 @@ from typing import Annotated
 import typer
 
 from ..translation import load_translation
-from .app import app, print_json
+from .app import Retrieval, app, print_json, stderr
+
+FEW = 0.1  # coverage below which a dictionary seems to be of other languages
 
 
 @app.command("evaluate")
 def evaluate_command(
     model: Annotated[Path, typer.Argument(help="Folder written by invarot align.")],
     dictionary: Annotated[Path, typer.Option(help="Lines of 'source target'.")],
-    retrieval: Annotated[str, typer.Option(help="csls, cosine or softmax.")] = "csls",
+    retrieval: Retrieval = "csls",
     reverse: Annotated[
         bool, typer.Option("--reverse", help="The dictionary goes from the target to the source.")
     ] = False,
@@ -27,6 +29,12 @@ def evaluate_command(
     translation is a hit.
     """
     scores = load_translation(model).evaluate(dictionary, method=retrieval, reverse=reverse)
+    if scores["coverage"] < FEW:
+        stderr.print(
+            f"only {scores['coverage']:.1%} of the dictionary's source words have a translation in the vocabularies: is it "
+            "the right direction (--reverse)?",
+            highlight=False,
+        )
     if as_json:
         print_json(scores)
         return

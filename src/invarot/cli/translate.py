@@ -10,7 +10,7 @@ import typer
 
 from ..errors import InputError
 from ..translation import load_translation
-from .app import app, print_json, stderr
+from .app import Retrieval, app, print_json, stderr
 
 
 @app.command("translate")
@@ -21,7 +21,7 @@ def translate_command(
     ] = None,
     top: Annotated[int, typer.Option("-k", "--top", min=1, help="Translations a word.")] = 5,
     reverse: Annotated[bool, typer.Option("--reverse", help="From the target language to the source.")] = False,
-    retrieval: Annotated[str, typer.Option(help="csls, cosine or softmax.")] = "csls",
+    retrieval: Retrieval = "csls",
     as_json: Annotated[bool, typer.Option("--json", help="JSON on stdout.")] = False,
 ) -> None:
     """Translate words, best first, with scores. Words that are not in the vocabulary are named and skipped."""

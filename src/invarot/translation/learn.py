@@ -18,6 +18,7 @@ from ..retrieval.refine import Refined, Round, refine
 from ..threads import own_threads
 from ..words.dictionaries import Gold
 from ..words.preprocessing import Preprocessing
+from ..words.readers import read_vectors
 from ..words.vectors import Vectors
 from ..words.vocabulary import looks_like_word
 from .checkpoint import Checkpoint
@@ -32,8 +33,8 @@ TRUST = 4.0  # no word is trusted more or less than the median one by more than 
 
 
 def learn(
-    source: Vectors,
-    target: Vectors,
+    source: Any,
+    target: Any,
     *,
     how: Recipe | str = "best",
     rng: int | np.random.Generator = 0,
@@ -48,7 +49,7 @@ def learn(
 
     Parameters
     ----------
-    source, target : Vectors
+    source, target : Vectors, or whatever :func:`invarot.words.read_vectors` takes: a file, a gensim ``KeyedVectors``
         Most frequent words first, unless the recipe says otherwise.
     how : Recipe or the name of a preset
     rng : int or Generator
@@ -75,12 +76,13 @@ def learn(
     (100, 100)
     """
     plan = recipe(how) if isinstance(how, str) else how
+    source, target = read_vectors(source), read_vectors(target)
     for name, side in (("source", source), ("target", target)):
         if len(side) < 10:
             raise InputError(f"{name}: expected at least 10 words, got {len(side)}")
     if keep is not None:
         check_count(keep, "keep", low=10)
-    generator = check_rng(rng)
+    generators = check_rng(rng).spawn(len(plan.stages))  # one each: a stage taken from a checkpoint draws nothing
     clock = Clock(on_event)
     prepare_x, x = Preprocessing(plan.steps).fit_apply(np.ascontiguousarray(source.vectors, dtype=np.float32))
     prepare_y, y = Preprocessing(plan.steps).fit_apply(np.ascontiguousarray(target.vectors, dtype=np.float32))
@@ -102,7 +104,7 @@ def learn(
             options = plan.align_options()
             if number:  # a later stage goes on from the last map, at the epsilon it ended with
                 options.update(start=_map_of(found), schedule=_last_epsilon(found))
-            found = align(few_x, few_y, ordered=plan.ordered, memory=memory, rng=generator,
+            found = align(few_x, few_y, ordered=plan.ordered, memory=memory, rng=generators[number],
                           on_step=clock.observer(name, right), **options)  # fmt: skip
             if checkpoint:
                 checkpoint.save(name, found)

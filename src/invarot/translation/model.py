@@ -130,10 +130,12 @@ class Translation:
         return to_numpy(prepare.apply(vectors)) @ turn
 
     def translate(
-        self, words: Iterable[str], *, k: int = 5, method: str = "csls", reverse: bool = False
+        self, words: str | Iterable[str], *, k: int = 5, method: str = "csls", reverse: bool = False
     ) -> dict[str, list[tuple[str, float]]]:
-        """The ``k`` best translations of each word with their scores; an unknown word is an error that names it."""
-        asked = list(words)
+        """The ``k`` best translations of a word, or of each of several, with their scores; an unknown word is an error that names it."""
+        asked = [words] if isinstance(words, str) else list(words)
+        if not asked:
+            return {}
         source, target = (self.target, self.source) if reverse else (self.source, self.target)
         rows = source.index()
         unknown = [word for word in asked if word not in rows]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import Any
 
@@ -35,9 +36,7 @@ def save_translation(model: Translation, path: str | os.PathLike[str]) -> None:
             if held is not None:
                 arrays[f"{side}_{part}"] = held
         arrays[f"{side}_vectors"] = vectors.vectors
-        arrays[f"{side}_words"] = np.frombuffer(
-            "\n".join(vectors.words).encode("utf-8", "surrogatepass"), dtype=np.uint8
-        )
+        arrays[f"{side}_words"] = np.frombuffer(json.dumps(vectors.words).encode("ascii"), dtype=np.uint8)
         arrays.update({f"{side}_prepare.{name}": array for name, array in prepare.arrays().items()})
         facts[side] = {"from": vectors.source, "prepare": prepare.to_dict(), "count": len(vectors)}
     write_folder(path, TRANSLATION, arrays, facts)
@@ -57,7 +56,7 @@ def load_translation(path: str | os.PathLike[str]) -> Translation:
 def _build(arrays: dict[str, np.ndarray[Any, Any]], facts: dict[str, Any]) -> Translation:
     parts: dict[str, Any] = {}
     for side in SIDES:
-        words = arrays[f"{side}_words"].tobytes().decode("utf-8", "surrogatepass").split("\n")
+        words = json.loads(arrays[f"{side}_words"].tobytes())
         prefix = f"{side}_prepare."
         fitted = {name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)}
         parts[side] = Vectors(tuple(words), arrays[f"{side}_vectors"], facts[side]["from"])
