@@ -27,7 +27,7 @@ def test_a_copy_is_seen_at_once(d, noise, twins):
     case = twins(MANY + 50, d, noise=noise)
     found = look(case.x, case.y)
     assert found is not None
-    assert np.linalg.norm(found - case.map) < 0.1 * np.sqrt(d)
+    assert np.linalg.norm(found - case.map) < 0.2 * np.sqrt(d)
 
 
 def test_unrelated_clouds_and_two_samples_are_left_to_a_closer_look():

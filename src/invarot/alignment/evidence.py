@@ -22,6 +22,7 @@ from .settings import Settings
 __all__ = ["Evidence", "HeldOut", "cycle_share", "gather", "held_out", "nearest"]
 
 QUERIES = 2000  # source points that the evidence is gathered on, at most
+CYCLES = 1000  # of those, that are sent there and back by the plan
 FOLDS = 4  # a point is judged by a map fitted on the other three quarters
 REFITS = 6  # rounds of nearest neighbours and best map that the null is given to fit itself
 NULL_POINTS = 1000  # nulls are drawn until they hold this many points together, four at most
@@ -36,7 +37,7 @@ class Evidence:
     gain : the part of the null's distance to the nearest target that held-out points save.
     split : how often a map fitted without a point sends it to the same target as the whole map.
     mutual : share of source points that are the nearest neighbour of their own nearest neighbour, mapped.
-    cycle : share of the mass of those points that the plan's best match sends back to where it came from.
+    cycle : share of the mass of (some of) those points that the plan's best match sends back to where it came from.
     agreement : share of the finished starts that ended at this map.
     rivals : other maps, as good by the objective, that send points elsewhere: a symmetry of the clouds.
     marginal_error : l_1 error of the plan's marginals.
@@ -96,7 +97,7 @@ def gather(
         gain=1 - found.gap / gap if gap > 0 else 0.0,
         split=found.split,
         mutual=found.mutual,
-        cycle=cycle_share(plan, some) if plan is not None else 0.0,
+        cycle=cycle_share(plan, some[:CYCLES]) if plan is not None else 0.0,
         agreement=agreement,
         rivals=rivals,
         marginal_error=float(plan.error) if plan is not None else 0.0,
@@ -117,21 +118,26 @@ def held_out(x: Array, y: Array, w: Array, some: Array, settings: Settings, *, n
     z = x @ w
     there, mutual = mutually_nearest(z, y, some)
     fold = xp.arange(some.shape[0], device=device(w)) % FOLDS
-    quarters = [(xp.nonzero(fold == k)[0], xp.nonzero((fold != k) & mutual)[0]) for k in range(FOLDS)]
-    quarters = [(held, rest) for held, rest in quarters if held.shape[0] > 0]
-    same, gap, spacing = 0, 0.0, [0.0, 0.0]
-    moments = [transpose(x[some[rest]]) @ y[there[rest]] for _, rest in quarters]
-    for (held, rest), (into, out) in zip(quarters, _known_directions(moments, settings), strict=True):
+
+    def judge(quarter: slice) -> tuple[int, float, float, float]:
+        """Points that come out at the same target, their squared distances to it, and the spacing of both clouds there."""
+        held = xp.nonzero(fold == quarter.start)[0]
+        rest = xp.nonzero((fold != quarter.start) & mutual)[0]
         if rest.shape[0] == 0:  # nothing to fit on: no evidence
-            gap += float(xp.sum(z[some[held]] ** 2))
-            continue
-        mine, targets = x[some[held]] @ into, y @ out
-        hit = nearest(mine, targets)
-        same += int(xp.sum(xp.astype(hit == there[held], xp.int64)))
-        gap += float(xp.sum((mine - targets[hit]) ** 2))
-        for side, (points, rows) in enumerate(() if null else ((x @ into, some[held]), (targets, hit))):
-            if points.shape[0] > 1:
-                spacing[side] += float(xp.sum((points[rows] - points[nearest(points[rows], points, rows)]) ** 2))
+            return 0, float(xp.sum(z[some[held]] ** 2)), 0.0, 0.0
+        into, out = _known_directions(transpose(x[some[rest]]) @ y[there[rest]], settings)
+        mine, targets = x[some[held]] @ into, y if out is None else y @ out
+        hit = nearest(mine, targets, threads=False)
+        same = int(xp.sum(xp.astype(hit == there[held], xp.int64)))
+        gap = float(xp.sum((mine - targets[hit]) ** 2))
+        if null:
+            return same, gap, 0.0, 0.0
+        return same, gap, _spacing(x @ into, some[held]), _spacing(targets, hit)
+
+    quarters = [slice(k, k + 1) for k in range(min(FOLDS, some.shape[0]))]
+    same, gap, *spacing = (
+        sum(column) for column in zip(*(map if is_torch(w) else map_blocks)(judge, quarters), strict=True)
+    )
     pairs = xp.nonzero(mutual)[0]
     return HeldOut(
         split=same / some.shape[0],
@@ -139,6 +145,15 @@ def held_out(x: Array, y: Array, w: Array, some: Array, settings: Settings, *, n
         spacing=(spacing[0] * spacing[1]) ** 0.5,
         mutual=float(xp.mean(xp.astype(mutual, x.dtype))),
         smooth=0.0 if null else _smoothness(x[some[pairs]], z[some[pairs]] - y[there[pairs]]),
+    )
+
+
+def _spacing(points: Array, rows: Array) -> float:
+    """Summed squared distances of the points ``rows`` to their nearest other points."""
+    if points.shape[0] < 2:
+        return 0.0
+    return float(
+        namespace(points).sum((points[rows] - points[nearest(points[rows], points, rows, threads=False)]) ** 2)
     )
 
 
@@ -155,23 +170,22 @@ def _smoothness(x: Array, left: Array) -> float:
     return float(xp.sum(left * left[beside])) / size if size > 0 else 0.0
 
 
-def _known_directions(moments: list[Array], settings: Settings) -> list[tuple[Array, Array]]:
-    """The best map for each moment in two factors: x @ first and y @ second lie in the directions the moment knows."""
-    xp = namespace(moments[0])
+def _known_directions(moment: Array, settings: Settings) -> tuple[Array, Array | None]:
+    """The best map for a moment in two factors: x @ first and y @ second lie in the directions the moment knows.
+
+    Where it knows all of y's, the second would only turn both: the first is the map itself, and the second None.
+    """
+    xp = namespace(moment)
     invariance = settings.invariance
-
-    def work(part: slice) -> tuple[Array, Array]:
-        moment = moments[part.start]
-        u, s, vt = svd(moment)
-        least = 10 * float(xp.finfo(moment.dtype).eps) * max(moment.shape) * s[0]
-        rank = max(1, int(xp.sum(xp.astype(s > least, xp.int64))))
-        known, v = u[:, :rank], transpose(vt[:rank, :])
-        if isinstance(invariance, SchattenBall):
-            return known * extreme_spectrum(s, invariance.p, invariance.size(*moment.shape))[:rank], v
-        return known @ (transpose(known) @ invariance.best_map(moment) @ v), v
-
-    each = [slice(k, k + 1) for k in range(len(moments))]
-    return list(map(work, each) if is_torch(moments[0]) else map_blocks(work, each))
+    u, s, vt = svd(moment)
+    least = 10 * float(xp.finfo(moment.dtype).eps) * max(moment.shape) * s[0]
+    rank = max(1, int(xp.sum(xp.astype(s > least, xp.int64))))
+    known, v = u[:, :rank], transpose(vt[:rank, :])
+    if isinstance(invariance, SchattenBall):
+        into = known * extreme_spectrum(s, invariance.p, invariance.size(*moment.shape))[:rank]
+    else:
+        into = known @ (transpose(known) @ invariance.best_map(moment) @ v)
+    return (into @ transpose(v), None) if rank == moment.shape[1] else (into, v)
 
 
 def _null(problem: Problem, w: Array, some: Array, settings: Settings, rng: np.random.Generator) -> tuple[Array, Array]:
