@@ -84,13 +84,14 @@ def test_mean_and_deviation_leave_out_what_is_not_there():
 
 
 def test_failures_are_counted_beside_procrustes():
-    shared = {"pair": "a-b", "shuffled": False, "precision_nn": 10.0, "seconds": 1.0}
+    shared = {"pair": "a-b", "shuffled": False, "precision_nn": 10.0, "seconds": 1.0, "device": "cpu"}
     rows = [
         {**shared, "system": "Procrustes", "precision_csls": 60.0},
         *({**shared, "system": "other", "precision_csls": value} for value in (70.0, 10.0, 20.0)),
     ]
     other = summary(rows)[1]
-    assert (other["runs"], other["failed"]) == (3, 2)
+    assert (other["runs"], other["failed"], other["device"]) == (3, 2, "cpu")
+    assert summary([*rows, {**rows[-1], "device": "cuda"}])[1]["device"] == "cpu and cuda"
     assert other["csls"] == pytest.approx(100 / 3)
     assert "other 33.3 % in 1.0 s. 2 of 4 runs failed" in find("words").conclude(rows)
     assert "not tested. No run in order of frequency. 0 of 1" in find("words").conclude(

@@ -116,6 +116,7 @@ def summary(rows: list[Row]) -> list[Row]:
             "nn_sd": float(np.std([row["precision_nn"] for row in some])),
             "failed": sum(score < FAILED * bar[0] for score in scores) if bar else 0,
             "seconds": float(np.mean([row["seconds"] for row in some])),
+            "device": " and ".join(sorted({row["device"] for row in some})),
         })  # fmt: skip
     return found
 
