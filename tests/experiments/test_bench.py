@@ -73,9 +73,12 @@ def test_the_whole_of_it_writes_its_three_files(tmp_path, monkeypatch):
     assert (tmp_path / "bench.png").stat().st_size > 10_000
     with (tmp_path / "bench.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    assert {"one full Sinkhorn iteration", "full alignment", "sweeps", "invarot float32"} <= {
-        row["what"] for row in rows
-    }
+    names = {row["what"]: row for row in rows}
+    assert {"one full Sinkhorn iteration", "of that, the verdict", "sweeps", "invarot float32"} <= set(names)
+    whole = names['align(x, y, start="signature"), verdict and all']
+    parts = [float(row["seconds"]) for name, row in names.items() if name.startswith("of that, ")]
+    assert float(whole["seconds"]) > 0.5 * sum(parts)
+    assert "off the plain schedule's" in whole["note"]
     assert "invarot bench --n 300 --d 10 --sizes '100 200 400' --cap 1" in text
     shares = [float(row["ratio"]) for row in rows if row["note"] == "share of the solve"]
     assert sum(shares) == pytest.approx(1)
