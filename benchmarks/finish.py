@@ -114,7 +114,7 @@ def ways(model: Translation, x: Array, y: Array) -> Iterator[tuple[str, Sides]]:
         yield f"taken {TAKEN}, spelling {SPELLING}, {size} coordinates", finished(*spelled(SPELLING, size=size), TAKEN)
     foreign = tuple(word.translate(RUSSIAN) for word in model.target.words)
     yield (
-        f"taken {TAKEN}, spelling {SPELLING}, the target in another alphabet",
+        f"taken {TAKEN}, spelling {SPELLING}, the target in another alphabet (left out by the product)",
         finished(*spelled(SPELLING, foreign), TAKEN),
     )
 

@@ -18,6 +18,7 @@ from invarot.words import write_vectors
 from invarot.words.spelling import SIZE, SPELLING
 
 from ..translation.test_translation import rotated_pair
+from ..words.test_spelling import RUSSIAN
 
 ENV = {**os.environ, "OMP_NUM_THREADS": "1", "NO_COLOR": "1", "COLUMNS": "120"}
 
@@ -124,6 +125,18 @@ def test_spelling_is_stored_and_used(folder):
     plain = json.loads(invarot("translate", folder / "m", "Twaa", "--json", "--reverse").stdout)["Twaa"]
     assert found[0]["word"] == plain[0]["word"] == "waa"
     assert found != plain
+
+
+def test_spelling_is_left_out_between_alphabets(folder, tmp_path):
+    held = np.load(folder / "b.npz")
+    write_vectors(
+        tmp_path / "c.npz", [word.translate(RUSSIAN).lower() for word in held["words"].tolist()], held["vectors"]
+    )
+    done = invarot(
+        "align", folder / "a.vec", tmp_path / "c.npz", "-o", tmp_path / "m", "--spelling", "--preset", "fast"
+    )
+    assert "do not share an alphabet" in done.stderr
+    assert load_translation(tmp_path / "m").settings["spelling"] == 0
 
 
 def test_clouds_without_correspondence_do_not_pass_for_aligned(tmp_path):

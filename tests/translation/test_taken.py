@@ -144,9 +144,9 @@ def test_what_is_exported_looks_up_alike(blurred, tmp_path):
 
 
 def test_another_alphabet_is_not_harmed(blurred):
-    plain, gold = blurred
+    plain = blurred[0]
     moved = Vectors(tuple(word.translate(RUSSIAN) for word in plain.target.words), plain.target.vectors)
     plain = replace(plain, target=moved)
-    gold = [(left, right.translate(RUSSIAN)) for left, right in gold]
-    scores = [one.evaluate(gold)["precision@1"] for one in (plain, plain.spelled())]
-    assert scores[1] == pytest.approx(scores[0], abs=0.03)
+    spelled = plain.spelled()
+    assert spelled.settings["spelling"] == 0
+    np.testing.assert_array_equal(spelled.common()[1], plain.common()[1])

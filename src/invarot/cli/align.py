@@ -40,7 +40,7 @@ def align_command(
         typer.Option(
             "--spelling",
             help="Go by how words are spelled as well as by their vectors. For languages that share an alphabet; between "
-            "others it changes next to nothing.",
+            "others it is left out.",
         ),
     ] = False,
     report: Annotated[Path | None, typer.Option(help="Also write a self-contained page of the result.")] = None,
@@ -73,6 +73,8 @@ def align_command(
             left, right, how=how, rng=seed, device=device, memory=memory, keep=max_words, dictionary=listed,
             on_event=listener, checkpoint=kept,
         )  # fmt: skip
+    if spelling and not model.settings["spelling"] and not quiet:
+        stderr.print("the two languages do not share an alphabet: spelling was left out", highlight=False)
     save_translation(model, output)
     if mapped:
         from .export import write_mapped

@@ -103,7 +103,7 @@ def learn(
             )  # fmt: skip
             options = plan.align_options()
             if number:  # a later stage goes on from the last map, at the epsilon it ended with
-                options.update(start=_map_of(found), schedule=_last_epsilon(found))
+                options.update(start=_map_of(found), schedule=_last_epsilon(found), effort="normal")
             found = align(few_x, few_y, ordered=plan.ordered, memory=memory, rng=generators[number],
                           on_step=clock.observer(name, right), **options)  # fmt: skip
             if checkpoint:
@@ -135,6 +135,8 @@ def learn(
         source_near=None if near is None else to_numpy(near[0]).astype(np.int32),
         target_near=None if near is None else to_numpy(near[1]).astype(np.int32),
     )
+    if plan.spelling:
+        model = model.spelled(plan.spelling)
     if plan.taken and max(len(model.source), len(model.target)) <= plan.refine_words:
         with own_threads():
             model = model.with_best(device=device)

@@ -18,7 +18,7 @@ from ..retrieval.neighbours import neighbours
 from ..retrieval.scores import unit_rows
 from ..words.dictionaries import Gold, read_dictionary
 from ..words.preprocessing import Preprocessing
-from ..words.spelling import SPELLING, add_spelling
+from ..words.spelling import SPELLING, add_spelling, usable_weight
 from ..words.vectors import Vectors
 from .surroundings import set_off, surroundings
 from .taken import best_matches, hold_back
@@ -96,9 +96,9 @@ class Translation:
     def spelled(self, weight: float = SPELLING, *, device: str = "cpu") -> Translation:
         """The same translation going by spelling as well, with this weight beside the vectors' 1; 0: by them alone.
 
-        Meant for languages that share an alphabet and many words. Nothing is learned anew.
+        Meant for languages that share an alphabet and many words; between others the weight is 0. Nothing is learned anew.
         """
-        weight = check_number(weight, "weight", low=0)
+        weight = usable_weight(check_number(weight, "weight", low=0), self.source.words, self.target.words)
         changed = replace(self, settings={**self.settings, "spelling": weight}, source_best=None, target_best=None)
         if self.source_best is None:
             return changed

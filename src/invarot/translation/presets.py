@@ -26,7 +26,8 @@ class Recipe:
         at most ``refine_words``.
     taken : how far a word with a near match of its own is held back from others, where both sides of the model have at
         least 10,000 words and at most ``refine_words``.
-    spelling : weight of how words are spelled beside their vectors' 1, in the common space; 0 goes by the vectors alone.
+    spelling : weight of how words are spelled beside their vectors' 1, in the common space; 0 goes by the vectors alone, and so
+        do languages that do not share an alphabet.
     ordered : whether rows come most frequent first.
     """
 
@@ -45,7 +46,8 @@ class Recipe:
     ordered: bool = True
 
     def align_options(self) -> dict[str, Any]:
-        return {"p": self.p, "schedule": self.schedule, "start": self.start, "effort": self.effort, "tol": 1e-4}
+        options = {"p": self.p, "schedule": self.schedule, "start": self.start, "tol": 1e-4}
+        return {**options, "effort": self.effort} if self.start == "auto" else options
 
 
 PRESETS = {

@@ -2,7 +2,8 @@
 
 Each word's runs of one to three letters get fixed coordinates of ±1, read off a hash of the letters, and are summed: the
 cosine of two words' sums is close to the share of letters and runs they have in common (orthographic coordinates, Riley and
-Gildea 2018). Nothing is learned and nothing is stored; in another alphabet the coordinates are all but orthogonal.
+Gildea 2018). Nothing is learned and nothing is stored. Between different alphabets the sums would be noise and no more, so
+that spelling is left out there.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from .preprocessing import unit_rows
 SIZE = 256  # coordinates; twice as many gain nothing
 LONGEST = 3  # letters in a run
 SPELLING = 0.6  # weight beside the vectors' 1, chosen on the train split of Europarl's pairs
+
+SAME = 0.5  # letters in common from which two vocabularies share an alphabet; English and German have 0.84, English and Russian 0.01
 
 Floats = np.ndarray[Any, Any]
 
@@ -61,6 +64,26 @@ def add_spelling(z: Array, words: Sequence[str], weight: float) -> Array:
     return namespace(z).concat([unit_rows(z), as_like(weight * spelling(words), z)], axis=1)
 
 
+def usable_weight(weight: float, source: Sequence[str], target: Sequence[str]) -> float:
+    """``weight``, or 0 where the two vocabularies are not written with the same letters.
+
+    The common part of the two distributions of letters decides, accents and capitals aside.
+
+    Examples
+    --------
+    >>> usable_weight(0.6, ["house", "water"], ["Haus", "Wasser"]), usable_weight(0.6, ["house"], ["дом"])
+    (0.6, 0.0)
+    """
+    if not weight:
+        return 0.0
+    counts = [
+        Counter(letter for word in words for letter in _plain(word) if letter.isalpha()) for words in (source, target)
+    ]
+    totals = [max(1, sum(count.values())) for count in counts]
+    common = sum(min(counts[0][letter] / totals[0], counts[1][letter] / totals[1]) for letter in counts[0])
+    return weight if common >= SAME else 0.0
+
+
 @lru_cache(maxsize=1 << 16)
 def _digest(run: str, size: int) -> bytes:
     return hashlib.blake2b(run.encode("utf-8", "surrogatepass"), digest_size=size).digest()
@@ -68,8 +91,12 @@ def _digest(run: str, size: int) -> bytes:
 
 def _runs(word: str, longest: int) -> list[str]:
     """Runs of up to ``longest`` letters, without capitals and accents; the ends count as letters in runs of two and more."""
-    letters = unicodedata.normalize("NFKD", word.lower())
-    plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
+    plain = _plain(word)
     marked = f"\x02{plain}\x03"
     longer = (marked[at : at + size] for size in range(2, longest + 1) for at in range(len(marked) - size + 1))
     return [*plain, *longer] if plain else []
+
+
+def _plain(word: str) -> str:
+    letters = unicodedata.normalize("NFKD", word.lower())
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))
