@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import invarot
+from invarot.alignment import heats
+from invarot.alignment.alternate import alternate
 from invarot.alignment.evidence import held_out
 from invarot.alignment.heats import run_race
 from invarot.alignment.multiscale import MANY, subproblem
@@ -17,6 +19,7 @@ from invarot.errors import InputError, NotAligned
 from invarot.experiments.clouds import make_cloud, random_map
 from invarot.starts.portfolio import Wave
 from invarot.threads import own_threads, workers
+from invarot.transport.schedule import Schedule
 
 RNG = np.random.default_rng(3)
 
@@ -161,6 +164,42 @@ def test_a_race_is_decided_by_plans_that_have_their_marginals():
     x = rng.standard_normal((1000, 2)) * [1.5, 0.5]
     y = (x @ turn)[rng.permutation(1000)]
     assert np.allclose(invarot.align(x, y, rng=72).map, turn, atol=1e-3)
+
+
+def test_a_race_does_not_wait_for_marginals_that_no_map_brings_nearer():
+    """Two far clusters with other shares in the two samples: mass that must cross the gap takes thousands of sweeps."""
+    rng = np.random.default_rng(0)
+    far = np.array([20.0, 0.0, 0.0])
+    x, y = (rng.gamma(2.0, size=(60, 3)) + far * (np.arange(60) < share)[:, None] for share in (30, 32))
+    a = np.full(60, 1 / 60)
+    settings = Settings(schedule=Schedule(0.02, 0.5, 0.01), plan_max_iter=10, max_iter=15)
+    problem = pose(x - x.mean(axis=0), y - y.mean(axis=0), a, a, settings)
+    maps = np.stack([np.eye(3), np.diag([1.0, 1.0, -1.0])])
+    strict, lenient = (alternate(problem, maps, settings, lenient=how) for how in (False, True))
+    assert len(strict.records) == 15
+    assert not strict.settled.any()
+    assert len(lenient.records) < 10
+    assert lenient.settled.all()
+
+
+def test_a_race_in_single_precision_ends_where_one_in_double_does(monkeypatch):
+    x, y, turn, _ = twins(80, 4)
+    problem = pose(x, y, *(2 * [np.full(80, 1 / 80)]), Settings())
+    wave = Wave(np.stack([turn, -turn]), ["right", "wrong"])
+    found = [run_race(problem, wave, Settings(), np.random.default_rng(0), False, None)]
+    monkeypatch.setattr(heats, "SINGLE", (1.0, 0.0))  # no scale lies there: all in double
+    found.append(run_race(problem, wave, Settings(), np.random.default_rng(0), False, None))
+    assert found[0][0].dtype == np.float64 == found[0][1].dtype
+    assert np.allclose(found[0][0], found[1][0], atol=1e-3)
+    assert not np.array_equal(found[0][0], found[1][0])
+    assert found[0][1] == pytest.approx(found[1][1], rel=1e-3)
+
+
+@pytest.mark.parametrize("unit", [1e-25, 1e25])
+def test_points_beyond_the_range_of_single_precision_are_raced_in_double(unit):
+    x, y, turn, _ = twins(60, 3)
+    result = invarot.align(unit * x, unit * y)
+    assert np.allclose(result.map, turn, atol=1e-2)
 
 
 def test_own_threads_keep_blas_to_one_and_give_it_back():
