@@ -400,7 +400,9 @@ X, Y = rng0(0).standard_normal((10, 3)), rng0(1).standard_normal((12, 2))
         ({"seeds": [(0, 50)]}, "seeds"),
         ({"seeds": [0, 1]}, "seeds"), ({"seeds": [(0, 0)], "seed_weight": -1}, "seed_weight"),
         ({"side": np.ones(10)}, "side"), ({"side": (np.ones(10), np.ones(3))}, "side"),
-        ({"side_weight": -1}, "side_weight"),
+        ({"side_weight": 1.0}, "side_weight.*together"), ({"seed_weight": 2.0}, "seed_weight.*together"),
+        ({"side": (np.ones(10), np.ones(12)), "side_weight": -1}, "side_weight"),
+        ({"effort": "high", "start": "axes"}, "effort"), ({"effort": "high", "n_starts": 3}, "effort"),
         ({"side": (np.ones(10), np.ones(12)), "start": "random"}, "side"), ({"ordered": "yes"}, "ordered"),
         ({"effort": "extreme"}, "effort"), ({"require": "perfect"}, "require"), ({"tol": -1}, "tol"),
         ({"tol": 2}, "tol"),
@@ -423,7 +425,8 @@ def test_bad_options(options, name):
 @pytest.mark.parametrize(
     ("x", "y", "name"),
     [(X * np.nan, Y, "x: "), (X, Y + np.inf, "y: "), (X[:0], Y, "x: "), (X, Y[:1], "y: "), (X[0], Y, "x: "),
-     (X, Y.astype(object), "y: "), (X + 1j, Y, "x: ")],
+     (X, Y.astype(object), "y: "), (X + 1j, Y, "x: "), (X * 1e80, Y, "x: .*divide x by"),
+     (np.float32(X), np.float32(Y * 1e-11), "y: .*float64"), (np.zeros((4, 2)), Y * 1e-90, "y: ")],
 )  # fmt: skip
 def test_bad_points(x, y, name):
     with pytest.raises(InputError, match=f"^{name}"):
@@ -435,6 +438,16 @@ def test_libraries_do_not_mix():
     torch = pytest.importorskip("torch")
     with pytest.raises(InputError, match="x and y"):
         invarot.align(X, torch.as_tensor(Y))
+
+
+def test_nearly_symmetric_clouds_are_told_apart_by_either_objective():
+    x, y, _, match = twins(60, 2, seed=4)
+    x[30:] = x[:30] * [1, -1] + 0.15 * rng0(6).standard_normal((30, 2))  # the mirror image of the others, nearly
+    y[match] = x @ turn(2, 5)
+    for objective in ("simplified", "transport"):
+        result = invarot.align(x, y, objective=objective)
+        assert np.mean(result.matches() == match) == 1
+        assert result.verdict.word == "aligned", objective
 
 
 def test_options_are_keyword_only():

@@ -61,6 +61,18 @@ def check_points(value: Any, name: str, *, least: int = 2) -> Array:
     return points
 
 
+def check_range(points: Array, name: str) -> None:
+    """Fourth powers of the largest number must be within the range of its type: what is squared is multiplied again."""
+    xp = namespace(points)
+    largest, info = float(xp.max(xp.abs(points))), xp.finfo(points.dtype)
+    low, high = float(info.smallest_normal) ** 0.25, float(info.max) ** 0.25
+    if largest != 0 and not low < largest < high:
+        raise InputError(
+            f"{name}: expected the largest number between {low:.0e} and {high:.0e} in {points.dtype}, got {largest:.0e}; "
+            f"divide {name} by {largest:.0e}" + (", or pass float64" if points.dtype == xp.float32 else "")
+        )
+
+
 def _from_python(value: Any, name: str) -> Array:
     """Lists, DataFrames and anything else NumPy can read, of numbers."""
     if value is None or isinstance(value, (str, bytes, dict)):

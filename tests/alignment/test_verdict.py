@@ -38,6 +38,14 @@ def test_features_are_bounded():
     assert features(wild) == {"gain": 0.0, "twins": -1.0, "smooth": 1.0, "sure": 1.5, "few": 0.01}
 
 
+def test_a_handful_of_points_must_fit_plainly():
+    fitting = {**PLAIN, "surplus": 0.9, "twins": 0.9}
+    assert decide(Evidence(**fitting, gain=0.8, points=40)).word == "aligned"
+    few = decide(Evidence(**fitting, gain=0.8, points=10))
+    assert (few.word, few.reasons[0]) == ("doubtful", "only 10 points: many maps would fit as well")
+    assert decide(Evidence(**fitting, gain=0.99, points=10)).word == "aligned"
+
+
 def test_an_answer_that_another_start_beats_is_not_called_aligned():
     good = Evidence(**PLAIN, gain=0.9, surplus=0.2, twins=0.8, points=300)
     assert decide(good).word == "aligned"

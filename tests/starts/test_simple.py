@@ -45,5 +45,5 @@ def test_given_takes_one_map_or_a_batch():
 
 @pytest.mark.parametrize("bad", [np.eye(2, 3), np.eye(3), np.zeros((0, 3, 2)), np.full((3, 2), np.nan)])
 def test_given_refuses_what_does_not_fit(bad):
-    with pytest.raises(InputError, match="start map"):
+    with pytest.raises(InputError, match="start: expected"):
         given(X, Y, A, B, rng=np.random.default_rng(0), maps=bad)

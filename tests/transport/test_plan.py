@@ -22,6 +22,8 @@ def test_operators_agree_with_the_formula(lib, monkeypatch, rows):
     dense = a[:, None] * b * np.exp(2 / 0.7 * z @ y.T + u[:, None] + v)
     values = np.random.default_rng(1).standard_normal((9, 3))
     np.testing.assert_allclose(lib.numpy(plan.dense()), dense, rtol=1e-10)
+    np.testing.assert_allclose(np.asarray(plan), dense, rtol=1e-10)
+    assert np.asarray(plan, dtype=np.float32).dtype == np.float32
     np.testing.assert_allclose(lib.numpy(plan.apply(lib.array(values))), dense @ values, rtol=1e-9)
     np.testing.assert_allclose(lib.numpy(plan.apply(lib.array(values[:, 0]))), dense @ values[:, 0], rtol=1e-9)
     np.testing.assert_allclose(lib.numpy(plan.apply_transposed(lib.array(z))), dense.T @ z, rtol=1e-9)

@@ -40,5 +40,5 @@ def better_answers(problem: Problem, settings: Settings, w: Array, rng: np.rando
     found = 0
     for one, value in zip(maps, values, strict=True):
         same = float(np.mean(to_numpy(nearest(problem.x @ one, problem.y)) == there))
-        found += bool(same < SAME and value > here + slack(problem, here))
+        found += bool(same < SAME and value > here + slack(problem, settings, here))
     return found

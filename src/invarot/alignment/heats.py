@@ -39,7 +39,7 @@ def run_race(
     brief = quick(settings)
     first = replace(brief, max_iter=min(FIRST_HEAT, brief.max_iter))
     maps, values, epsilon = _heat(coarse, as_like(wave.maps, coarse.x), first, on_step)
-    ahead = values >= np.sort(values)[-min(FINALISTS, len(values))] - slack(coarse, float(np.max(values)))
+    ahead = values >= np.sort(values)[-min(FINALISTS, len(values))] - slack(coarse, settings, float(np.max(values)))
     chosen = as_like(np.nonzero(ahead)[0], maps, dtype=namespace(maps).int64)
     going_on = not brief.schedule.absolute and epsilon > 0  # exact plans have no epsilon
     schedule = replace(brief.schedule, epsilon=epsilon) if going_on else brief.schedule
@@ -109,6 +109,7 @@ def batches(problem: Problem, count: int, settings: Settings, most: int | None =
     return [slice(i, min(i + size, count)) for i in range(0, count, size)], jobs
 
 
-def slack(problem: Problem, value: float) -> float:
-    """How far below the best a value may lie and still be as good: 5 % of what is missing to a perfect score."""
-    return 0.05 * abs(problem.score_scale - abs(value)) + 1e-3 * problem.variance_scale
+def slack(problem: Problem, settings: Settings, value: float) -> float:
+    """How far below the best a value may lie and still be as good: 5 % of what is missing to a perfect one."""
+    perfect = problem.score_scale if settings.larger_is_better else 0.0  # values are scores, or costs with a minus
+    return 0.05 * abs(perfect - abs(value)) + 1e-3 * problem.variance_scale

@@ -40,12 +40,14 @@ def solve_in_stages(
     if not sizes or (settings.stages is None and schedule.epsilon <= COARSE):
         return alternate(problem, maps, settings, on_step=on_step)
     middle = min(max(COARSE, schedule.floor), schedule.epsilon)
-    coarse = replace(settings, schedule=replace(schedule, floor=middle), max_iter=15, tol=1e-3)
+    coarse = replace(settings, schedule=replace(schedule, floor=middle), max_iter=min(15, settings.max_iter), tol=1e-3)
     for size in sizes:
         few = subproblem(problem, size, rng, ordered, coarse=settings.coarse)
         name = f"{size} clusters" if settings.coarse == "clusters" else f"first {size}" if ordered else f"{size} points"
         maps = alternate(few, maps, coarse, stage=name, on_step=on_step).maps
-        coarse = replace(coarse, schedule=replace(schedule, epsilon=middle, floor=middle), max_iter=5)
+        coarse = replace(
+            coarse, schedule=replace(schedule, epsilon=middle, floor=middle), max_iter=min(5, settings.max_iter)
+        )
     return alternate(problem, maps, replace(settings, schedule=replace(schedule, epsilon=middle)), on_step=on_step)
 
 

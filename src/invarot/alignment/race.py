@@ -114,7 +114,7 @@ def race(
         if number < effort - 1 or outcome is not None:
             contenders = [k for k in contenders if not _hopeless(problem, settings, maps[k])]
         for k in contenders:
-            close = bool(kept) and values[kept[0]] - values[k] <= slack(problem, values[kept[0]])
+            close = bool(kept) and values[kept[0]] - values[k] <= slack(problem, settings, values[kept[0]])
             if outcome is not None and outcome.verdict.probability >= 0.5 and kept and not close:
                 break
             kept.append(k)
@@ -208,7 +208,7 @@ def _conclude(
     for one, same in zip(finishes, alike, strict=True):
         if (
             not same
-            and winner.value - one.value <= slack(problem, winner.value)
+            and winner.value - one.value <= slack(problem, settings, winner.value)
             and not any(_alike(problem, one.map, other) for other in rivals)
         ):
             rivals.append(one.map)
@@ -266,7 +266,7 @@ def _sharpen(problem: Problem, settings: Settings, winner: Finish, on_step: Obse
     if settings.sharpest is None or settings.sharpest >= settings.schedule.floor or settings.plan == "exact":
         return winner
     schedule = Schedule(settings.schedule.floor, 0.6, settings.sharpest)
-    brief = replace(settings, max_iter=20, schedule=schedule)
+    brief = replace(settings, max_iter=min(20, settings.max_iter), schedule=schedule)
     run = alternate(
         problem, winner.map[None], brief, stage="sharpen", on_step=on_step,
         warm=winner.run.coupler.only(winner.index),

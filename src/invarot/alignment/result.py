@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
 from os import PathLike
@@ -26,7 +26,7 @@ class Status(Enum):
     SETTLED = "The objective settled at the last epsilon and the marginals are within tolerance."
     NOT_SETTLED = "The objective was still changing when max_iter was reached: raise max_iter, or tol."
     MARGINALS = (
-        "The marginals are not within plan_tol at the last epsilon: "
+        "The marginals are not within plan_tol where the solve ended: "
         "raise max_iter or plan_max_iter, or the schedule's floor."
     )
 
@@ -44,7 +44,7 @@ class StartRecord:
     finished: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Alignment:
     """What :func:`invarot.align` found.
 
@@ -71,7 +71,7 @@ class Alignment:
     status: Status
     starts: tuple[StartRecord, ...]
     verdict: Verdict
-    settings: dict[str, Any] = field(repr=False)
+    settings: dict[str, Any]
 
     def on_host(self) -> Alignment:
         """The same with NumPy arrays."""
@@ -146,6 +146,8 @@ class Alignment:
             f"  status     {self.status.value}",
         ]
         return "\n".join(lines)
+
+    __repr__ = __str__
 
     @property
     def _sign(self) -> int:

@@ -17,6 +17,7 @@ from ..checks import (
     check_map,
     check_number,
     check_points,
+    check_range,
     check_rng,
     check_same_library,
     check_weights,
@@ -32,6 +33,7 @@ from ..transport.plan import EntropicPlan, SparsePlan, extend
 from ..transport.schedule import Schedule
 from .alternate import Observer
 from .heats import after_race
+from .hints import with_hints
 from .options import check_settings, kept_pairs, kept_rows
 from .problem import Problem, pose
 from .race import EFFORT, Outcome, race, solve_all
@@ -108,7 +110,8 @@ def align(
         "auto" (a raced portfolio), "random", "identity", "seeds", "axes", "signature", "fused", "relaxation", "clusters",
         or a map (dx, dy) or a batch of maps (s, dx, dy).
     n_starts : int, optional
-        How many random starts; all are solved together and the best objective is kept.
+        How many random starts (and no others, unless ``start`` says so); all are solved together and the best objective
+        is kept.
     seeds : (k, 2) integers, optional
         Known pairs (row of x, row of y). They start the solve and stay in it as a linear term, of weight
         ``seed_weight``.
@@ -128,7 +131,7 @@ def align(
         Raise NotAligned rather than return an alignment with another verdict.
     tol, max_iter : float, int
         Stop when the objective changes by less than ``tol`` of the score scale at the last epsilon; outer steps, at
-        most.
+        most, of each part of the solve (a race of starts, a stage, the solve of all points, its sharpening).
     plan_tol, plan_max_iter : float, int
         l_1 error allowed of the plan's marginals; Sinkhorn sweeps a step, at most.
     memory : str or int, optional
@@ -157,12 +160,14 @@ def align(
     >>> bool(np.allclose(result.map, turn, atol=1e-3)), result.matches()[:3].tolist()
     (True, [99, 98, 97])
     """
-    check_known(unknown, _options(), "align")
+    check_known(unknown, _defaults(), "align")
     if on_step is not None and not callable(on_step):
         raise InputError(f"on_step: expected a function of one Step, got {type(on_step).__name__}")
     x, y = check_points(x, "x"), check_points(y, "y")
     check_same_library(x, y)
     x, y = common_dtype(x, y)
+    check_range(x, "x")
+    check_range(y, "y")
     came = x
     if device is not None:
         x, y = _moved(x, y, device)
@@ -178,6 +183,9 @@ def align(
     problem = pose(x, y, a, b, settings)
     if schedule is None:
         settings = adapt(settings, problem)
+    for name, weight, of in (("seed_weight", seed_weight, seeds), ("side_weight", side_weight, side)):
+        if of is None and weight != _defaults()[name]:
+            raise InputError(f"{name}: expected together with what it weighs, got {weight!r} and none of those")
     if seeds is not None:
         problem = with_seeds(problem, x, y, seeds, check_number(seed_weight, "seed_weight", low=0))
         seeds = kept_pairs(seeds, a, b)
@@ -203,9 +211,8 @@ def _moved(x: Array, y: Array, where: str) -> tuple[Array, Array]:
     return place(x, where), place(y, where)
 
 
-def _options() -> list[str]:
-    code = align.__code__
-    return [name for name in code.co_varnames[2 : code.co_argcount + code.co_kwonlyargcount] if name != "unknown"]
+def _defaults() -> dict[str, Any]:
+    return align.__kwdefaults__ or {}
 
 
 def adapt(settings: Settings, problem: Problem) -> Settings:
@@ -246,6 +253,11 @@ def _search(
     x, y, a, b = problem.x, problem.y, problem.a, problem.b
     check_choice(effort, "effort", EFFORT)
     check_number(side_weight, "side_weight", low=0)
+    racing = isinstance(start, str) and start == "auto" and n_starts is None
+    if effort != "normal" and not racing:
+        raise InputError(
+            f"effort: expected with start='auto' alone, got {effort!r}; other starts are all solved in full"
+        )
     if not isinstance(start, str):
         for name, value in (("n_starts", n_starts), ("side", side)):
             if value is not None:
@@ -312,7 +324,7 @@ def _conclude(
         history=outcome.winner.history,
         status=outcome.winner.status,
         starts=_sharpened(outcome),
-        verdict=outcome.verdict,
+        verdict=with_hints(outcome.verdict, settings, x, y, a, b),
         settings=asdict(settings),
     )
 

@@ -21,6 +21,10 @@ BIAS = -1.78
 WEIGHTS = {"gain": 7.61, "twins": 1.82, "smooth": -5.21, "sure": 3.29, "few": -1.47}
 WEIGHED = ("gain", "twins", "smooth", "surplus", "points")  # the evidence those features are made of
 ALIGNED, FAILED = 0.85, 0.3
+FEW, PLAIN = (
+    25,
+    0.9,
+)  # so few points the rule was never fitted on: they must fit plainly (as a share of the null's distance)
 
 
 @dataclass(frozen=True)
@@ -89,6 +93,9 @@ def decide(evidence: Evidence) -> Verdict:
         word, probability = "doubtful", min(probability, 1 / (1 + evidence.rivals))
         plural = "s" * (evidence.rivals > 1)
         reasons.insert(0, f"{evidence.rivals} other map{plural} as good: the clouds look symmetric")
+    if word == "aligned" and evidence.points < FEW and evidence.gain < PLAIN:
+        word, probability = "doubtful", 0.5
+        reasons.insert(0, f"only {evidence.points} points: many maps would fit as well")
     if evidence.better and word == "aligned":
         word, probability = "doubtful", 0.5
         reasons.insert(0, "another start scores higher: the one that was asked for is not the best")

@@ -65,6 +65,9 @@ class EntropicPlan:
         """Γᵀ values."""
         return self.transposed().apply(values)
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return _written_out(self, dtype)
+
     def on_host(self) -> EntropicPlan:
         return replace(self, **_host_arrays(self))
 
@@ -123,6 +126,12 @@ def _host_arrays(plan: EntropicPlan | SparsePlan) -> dict[str, Any]:
     return {name: to_numpy(value) for name, value in vars(plan).items() if is_array(value)}
 
 
+def _written_out(plan: Plan, dtype: Any) -> Any:
+    """For ``np.asarray(plan)``."""
+    found = to_numpy(plan.dense())
+    return found if dtype is None else found.astype(dtype)
+
+
 def extend(plan: EntropicPlan, z: Array, y: Array, a: Array, b: Array, used_x: Array, used_y: Array) -> EntropicPlan:
     """A plan solved on the points of positive weight, over all points: the others get their potentials and no mass."""
     xp = namespace(z)
@@ -164,6 +173,9 @@ class SparsePlan:
 
     def apply_transposed(self, values: Array) -> Array:
         return self.transposed().apply(values)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return _written_out(self, dtype)
 
     def on_host(self) -> SparsePlan:
         return replace(self, **_host_arrays(self))
