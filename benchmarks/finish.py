@@ -100,7 +100,7 @@ def ways(model: Translation, x: Array, y: Array) -> Iterator[tuple[str, Sides]]:
         return left, right
 
     yield "as refined and set off", (x, y)
-    for share in (0.1, 0.2, 0.3, 0.4):
+    for share in (0.15, 0.25, 0.35):
         yield f"taken {share}", finished(x, y, share)
     for count in (3, 10):
         yield f"mean of {count} instead of the best, {TAKEN}", finished(x, y, TAKEN, count)
