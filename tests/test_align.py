@@ -118,6 +118,14 @@ def test_proper_rotations_refuse_a_reflection():
     np.testing.assert_allclose(invarot.align(x, y, proper=True).map, w, atol=1e-3)
 
 
+def test_a_proper_rotation_is_not_sure_where_a_reflection_fits_better():
+    rng = rng0(5)
+    x = rng.gamma(2.0, size=(60, 3)) - 2
+    y = (x @ turn(3, 5, proper=False))[rng.permutation(60)]
+    assert invarot.align(x, y, proper=True).verdict.word != "aligned"
+    assert invarot.align(x, y * [-1, 1, 1], proper=True).verdict.word == "aligned"
+
+
 def test_the_papers_synthetic_case():
     """A cloud in R³ and a random orthogonal map: transport alone cannot see through the rotation."""
     x, y, _, match = twins(100, seed=3)

@@ -1,5 +1,6 @@
 """Dense or streamed is decided by the memory bound, before anything is allocated."""
 
+import sys
 import tracemalloc
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 import invarot
 from invarot.errors import InputError, MemoryBound
-from invarot.transport.choice import free_memory, make_cost, memory_needed, parse_memory
+from invarot.transport.choice import _left_to_container, free_memory, make_cost, memory_needed, parse_memory
 
 
 @pytest.mark.parametrize(
@@ -100,3 +101,16 @@ def test_only_the_threads_that_are_allowed_are_counted(monkeypatch):
     monkeypatch.setattr("invarot.transport.choice.workers", lambda: 16)
     block = 4 * 64 * 20000  # bytes of 64 rows of scores
     assert memory_needed(z, z[0], dense=False) - one == 15 * 2 * block
+
+
+def test_a_container_has_what_its_bound_leaves(tmp_path):
+    assert _left_to_container(tmp_path / "none") == sys.maxsize
+    for name, text in {
+        "memory.max": "1000",
+        "memory.current": "700",
+        "memory.stat": "anon 5\ninactive_file 50\n",
+    }.items():
+        (tmp_path / name).write_text(text + "\n")
+    assert _left_to_container(tmp_path) == 350
+    (tmp_path / "memory.max").write_text("max\n")
+    assert _left_to_container(tmp_path) == sys.maxsize

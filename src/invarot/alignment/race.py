@@ -80,10 +80,7 @@ def solve_all(
     for part, run in zip(parts, run_batches(solves, rng=rng, n_jobs=jobs, on_step=on_step), strict=True):
         finishes += [_finish(run, k, name, settings) for k, name in enumerate(wave.names[part])]
     found = _regrouped(problem, settings, finishes, _conclude(problem, settings, finishes, [], on_step), [], on_step)
-    if found.verdict.word != "aligned" or len(finishes) >= ENOUGH:
-        return found
-    better = better_answers(problem, settings, found.winner.map, np.random.default_rng(0))
-    return replace(found, verdict=decide(replace(found.verdict.evidence, better=better))) if better else found
+    return found if len(finishes) >= ENOUGH else _challenged(problem, settings, found)
 
 
 def race(
@@ -137,7 +134,8 @@ def race(
             break
     assert outcome is not None
     outcome = _mirrored(problem, settings, finishes, outcome, dropped, on_step)
-    return _regrouped(problem, settings, finishes, outcome, dropped, on_step)
+    outcome = _regrouped(problem, settings, finishes, outcome, dropped, on_step)
+    return _challenged(problem, replace(settings, proper=False), outcome) if settings.proper else outcome
 
 
 def _finish(run: Run, index: int, name: str, settings: Settings) -> Finish:
@@ -259,6 +257,14 @@ def _regrouped(
         return outcome
     found = replace(found, earlier=outcome.winner.history)
     return _conclude(problem, settings, [*finishes, found], dropped, on_step)
+
+
+def _challenged(problem: Problem, settings: Settings, outcome: Outcome) -> Outcome:
+    """The outcome, no longer called aligned where plain starts under ``settings`` do better."""
+    if outcome.verdict.word != "aligned":
+        return outcome
+    better = better_answers(problem, settings, outcome.winner.map, np.random.default_rng(0))
+    return replace(outcome, verdict=decide(replace(outcome.verdict.evidence, better=better)))
 
 
 def _sharpen(problem: Problem, settings: Settings, winner: Finish, on_step: Observer | None) -> Finish:

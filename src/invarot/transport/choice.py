@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import os
 import re
+import sys
+from pathlib import Path
 
 from ..arrays import Array, free_device_memory, has_triton, is_torch, on_cuda, to_numpy
 from ..errors import InputError, MemoryBound
@@ -50,11 +52,23 @@ def free_memory(like: Array) -> int:
         with open("/proc/meminfo", encoding="ascii") as lines:
             for line in lines:
                 if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
+                    return min(int(line.split()[1]) * 1024, _left_to_container())
     except OSError:
         pages = os.sysconf("SC_AVPHYS_PAGES") if "SC_AVPHYS_PAGES" in os.sysconf_names else 1 << 18
         return pages * 4096
     return 1 << 30
+
+
+def _left_to_container(root: Path = Path("/sys/fs/cgroup")) -> int:
+    """Bytes that a container may still take (cgroup v2); no bound of its own: as good as any number."""
+    try:
+        limit, used = ((root / name).read_text() for name in ("memory.max", "memory.current"))
+        cached = re.search(r"^inactive_file (\d+)", (root / "memory.stat").read_text(), re.MULTILINE)
+    except OSError:
+        return sys.maxsize
+    if limit.strip() == "max":
+        return sys.maxsize
+    return max(int(limit) - int(used) + (int(cached[1]) if cached else 0), 0)
 
 
 def memory_needed(z: Array, y: Array, *, dense: bool) -> int:
