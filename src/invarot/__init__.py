@@ -22,6 +22,10 @@ __all__ = [
 ]  # fmt: skip
 
 
+def __dir__() -> list[str]:
+    return sorted([*globals(), "InvariantAligner"])
+
+
 def __getattr__(name: str) -> Any:
     if name == "InvariantAligner":  # scikit-learn is an extra, and slow to import
         from .estimators import InvariantAligner

@@ -30,11 +30,11 @@ NULL_POINTS = 1000  # nulls are drawn until they hold this many points together,
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the verdict rests on; every share is between 0 and 1 and larger is better.
+    """What the verdict rests on. More of each is better, but for ``rivals``, ``marginal_error``, ``smooth`` and ``better``.
 
     Attributes
     ----------
-    gain : the part of the null's distance to the nearest target that held-out points save.
+    gain : the part of the null's distance to the nearest target that held-out points save; negative where they lie farther.
     split : how often a map fitted without a point sends it to the same target as the whole map.
     mutual : share of source points that are the nearest neighbour of their own nearest neighbour, mapped.
     cycle : share of the mass of (some of) those points that the plan's best match sends back to where it came from.

@@ -82,7 +82,8 @@ def decide(evidence: Evidence) -> Verdict:
     odds = BIAS + sum(weight * weighed[name] for name, weight in WEIGHTS.items())
     probability = 1 / (1 + math.exp(-max(min(odds, 50.0), -50.0)))
     reasons = [
-        f"held-out points lie {evidence.gain:.0%} nearer to a target than by chance",
+        f"held-out points lie {abs(evidence.gain):.0%} {'nearer to' if evidence.gain >= 0 else 'farther from'} a target "
+        "than by chance",
         f"maps fitted without them send {evidence.split:.0%} to the same target "
         f"(chance {max(evidence.split - evidence.surplus, 0.0):.0%})",
         f"{evidence.mutual:.0%} mutual nearest neighbours",
