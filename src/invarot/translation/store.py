@@ -15,7 +15,7 @@ from ..words.preprocessing import Preprocessing
 from ..words.vectors import Vectors
 from .model import Translation
 
-TRANSLATION = Kind("invarot translation", 1, "translation")
+TRANSLATION = Kind("invarot translation", 2, "translation")
 SIDES = ("source", "target")
 PARTS = ("near", "best")  # which a model may lack
 
