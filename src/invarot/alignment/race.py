@@ -234,8 +234,12 @@ def _mirrored(
     if run is None:
         return outcome
     best = max(range(len(finishes)), key=lambda k: finishes[k].value)
-    finishes[best] = replace(_finish(run, 0, winner.name, settings), earlier=winner.history)
-    return _conclude(problem, settings, finishes, dropped, on_step)
+    turned = replace(_finish(run, 0, winner.name, settings), earlier=winner.history)
+    found = _conclude(problem, settings, [*finishes[:best], turned, *finishes[best + 1 :]], dropped, on_step)
+    if found.winner.history[-1].objective < winner.history[-1].objective:  # its plan could not be sharpened as far
+        return outcome
+    finishes[best] = turned
+    return found
 
 
 def _regrouped(
