@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from invarot.arrays import Array, as_like, namespace, transpose
+from invarot.arrays import Array, as_like, is_torch, namespace, transpose
 from invarot.retrieval.nearest import mutually_nearest
 from invarot.starts.matching import polar, soft_moment, squared_distances
 from invarot.starts.profiles import gram_factor, gram_profiles, principal, quantile_edges, scaled
+from invarot.threads import map_blocks
 
 ROWS = 1500  # points that are described
 POWER = 0.5  # of the Gram matrix: the likeliest
@@ -30,10 +31,16 @@ def glance(x: Array, y: Array, a: Array, b: Array, *, quantiles: int, epsilon: f
         return None
     xp = namespace(x)
     edges = quantile_edges(quantiles)
+    clouds = ((x, a), (y, b))
+
+    def half_whitened(side: slice) -> Array:
+        points, weights = clouds[side.start]
+        return gram_factor(*principal(points, weights), weights, POWER)
+
+    sides = [slice(0, 1), slice(1, 2)]
     picked = []
-    for points, weights in ((x, a), (y, b)):
+    for (points, weights), z in zip(clouds, (map if is_torch(x) else map_blocks)(half_whitened, sides), strict=True):
         rows = as_like((np.arange(ROWS) + 0.5) * (points.shape[0] / ROWS), points, dtype=xp.int64)
-        z = gram_factor(*principal(points, weights), weights, POWER)
         some = xp.take(weights, rows, axis=0)
         picked.append((rows, gram_profiles(z, weights, edges=edges, rows=rows), some / xp.sum(some)))
     (rows, px, a_s), (columns, py, b_s) = picked
