@@ -99,5 +99,7 @@ def decide(evidence: Evidence) -> Verdict:
         reasons.insert(0, f"only {evidence.points} points: many maps would fit as well")
     if evidence.better and word == "aligned":
         word, probability = "doubtful", 0.5
-        reasons.insert(0, "another start, or a map that was not allowed, scores higher: what was asked for is not the best")
+        reasons.insert(
+            0, "another start, or a map that was not allowed, scores higher: what was asked for is not the best"
+        )
     return Verdict(word, probability, evidence, tuple(reasons), symmetric)
