@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -91,12 +92,13 @@ def gather(
     draws = min(max(NULL_POINTS // problem.x.shape[0], 1), 4)
     # one null after the other, and the map beside them: while an SVD of one keeps a core, the other has both
     with own_threads(), ThreadPoolExecutor(1) as beside:
-        coming = beside.submit(held_out, problem.x, problem.y, w, some, settings)
+        judged = partial(held_out, problem.x, problem.y, w, some, settings)
+        coming = judged if is_torch(w) else beside.submit(judged).result  # torch has threads of its own
         nulls = [
             held_out(problem.x, *_null(problem, w, some, settings, rng), some, settings, null=True)
             for _ in range(draws)
         ]
-        found = coming.result()
+        found = coming()
     gap = float(np.mean([one.gap for one in nulls]))
     return Evidence(
         gain=1 - found.gap / gap if gap > 0 else 0.0,
