@@ -35,8 +35,9 @@ from .alternate import Observer
 from .heats import after_race
 from .hints import with_hints
 from .options import check_settings, kept_pairs, kept_rows
+from .outcome import Outcome
 from .problem import Problem, pose
-from .race import EFFORT, Outcome, race, solve_all
+from .race import EFFORT, race, solve_all
 from .result import Alignment, StartRecord
 from .settings import Settings
 
