@@ -11,10 +11,8 @@ import numpy as np
 from ..arrays import Array, as_like, is_torch, namespace, place, transpose
 from ..checks import (
     check_choice,
-    check_count,
     check_flag,
     check_known,
-    check_map,
     check_number,
     check_points,
     check_range,
@@ -25,25 +23,21 @@ from ..checks import (
 )
 from ..errors import InputError, NotAligned
 from ..geometry.frames import best_scale
-from ..starts import STARTS
-from ..starts.portfolio import Wave, waves
 from ..starts.seeds import check_pairs
 from ..threads import own_threads
 from ..transport.plan import EntropicPlan, SparsePlan, extend
 from ..transport.schedule import Schedule
 from .alternate import Observer
-from .heats import after_race
 from .hints import with_hints
 from .options import check_settings, kept_pairs, kept_rows
 from .outcome import Outcome
 from .problem import Problem, pose
-from .race import EFFORT, race, solve_all
 from .result import Alignment, StartRecord
+from .search import search
 from .settings import Settings
 
 SHARPEST = 1e-4  # of the cost scale: no default epsilon is smaller
 COARSEST_FLOOR = 3e-3  # where the search for a map ends; below it only the winner's plan is sharpened
-START_NAMES = ("auto", *(name for name in STARTS if name != "given"))
 
 
 def align(
@@ -193,8 +187,8 @@ def align(
     if side is not None:
         side = kept_rows(side, a, b)
     with own_threads():
-        outcome = _search(problem, settings, start, n_starts, seeds, side, side_weight,
-                          check_flag(ordered, "ordered"), effort, generator, on_step)  # fmt: skip
+        outcome = search(problem, settings, start, n_starts, seeds, side, side_weight,
+                         check_flag(ordered, "ordered"), effort, generator, on_step)  # fmt: skip
     result = _conclude(problem, x, y, a, b, settings, outcome)
     if is_torch(x) and not is_torch(came):
         result = result.on_host()
@@ -244,66 +238,6 @@ def with_seeds(problem: Problem, x: Array, y: Array, seeds: Any, weight: float) 
     left = problem.frame_x.enter(x[as_like(rows, x, dtype=integer)])
     right = problem.frame_y.enter(y[as_like(columns, y, dtype=integer)])
     return replace(problem, seeds=weight * transpose(left) @ right / len(rows))
-
-
-def _search(
-    problem: Problem, settings: Settings, start: Any, n_starts: int | None, seeds: Any, side: Any, side_weight: float,
-    ordered: bool, effort: str, rng: np.random.Generator, on_step: Observer | None,
-) -> Outcome:  # fmt: skip
-    """Run the starts that were asked for."""
-    x, y, a, b = problem.x, problem.y, problem.a, problem.b
-    check_choice(effort, "effort", EFFORT)
-    check_number(side_weight, "side_weight", low=0)
-    racing = isinstance(start, str) and start == "auto" and n_starts is None
-    if effort != "normal" and not racing:
-        raise InputError(
-            f"effort: expected with start='auto' alone, got {effort!r}; other starts are all solved in full"
-        )
-    if not isinstance(start, str):
-        for name, value in (("n_starts", n_starts), ("side", side)):
-            if value is not None:
-                raise InputError(f"{name}: expected None with a map as the start, which has no use for it")
-        maps = check_map(start, "start", x.shape[1], y.shape[1], x)
-        maps = problem.frame_x.inverse @ maps @ problem.frame_y.linear
-        if settings.scale:  # the scale is found at the end, on top of a map of unit size
-            maps = settings.invariance.fit(maps)
-        return solve_all(
-            problem, Wave(maps, ["given"] * maps.shape[0]), settings, ordered=ordered, rng=rng, on_step=on_step
-        )
-    check_choice(start, "start", START_NAMES)
-    if n_starts is not None:
-        check_count(n_starts, "n_starts")
-        if start not in ("random", "auto"):
-            raise InputError(
-                f"n_starts: expected with start='random', got start={start!r}, which makes its own candidates"
-            )
-        start = "random"
-    if side is not None and start not in ("auto", "signature"):
-        raise InputError(
-            f"side: expected with start='auto' or 'signature', got start={start!r}, which has no use for it"
-        )
-    if start == "auto":
-        options = {"side": side, "side_weight": side_weight, "pairs": seeds}
-        coming = (
-            replace(wave, maps=settings.invariance.fit(wave.maps))
-            for wave in waves(x, y, a, b, rng=rng, ordered=ordered, options=options)
-        )
-        return race(problem, coming, settings, effort=EFFORT[effort], ordered=ordered, rng=rng, on_step=on_step)
-    if start == "seeds" and seeds is None:
-        raise InputError("seeds: expected known pairs (k, 2) of points with weight with start='seeds', got none")
-    options = {"rng": rng}
-    if start == "random":
-        options["n_starts"] = n_starts or 1
-    elif start == "seeds":
-        options.update(pairs=seeds, ordered=ordered)
-    elif start == "signature":
-        options.update(ordered=ordered, side=side, side_weight=side_weight)
-    elif start == "fused":  # it comes down from a high epsilon itself: the solve goes on from a low one
-        options.update(ordered=ordered)
-        settings = after_race(settings)
-    maps = STARTS[start](x, y, a, b, **options)
-    maps = settings.invariance.fit(maps)
-    return solve_all(problem, Wave(maps, [start] * maps.shape[0]), settings, ordered=ordered, rng=rng, on_step=on_step)
 
 
 def _conclude(
