@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
+B = TypeVar("B")
 T = TypeVar("T")
 
 
@@ -65,8 +66,8 @@ def own_threads() -> Iterator[None]:
                 _granted = _limit = None
 
 
-def map_blocks(work: Callable[[slice], T], blocks: Iterable[slice]) -> Iterator[T]:
-    """``work`` of each block, in order; on several threads where there are several blocks and cores."""
+def map_blocks(work: Callable[[B], T], blocks: Iterable[B]) -> Iterator[T]:
+    """``work`` of each block (a slice of rows, mostly), in order; on several threads where there are several blocks and cores."""
     todo = list(blocks)
     count = min(workers(), len(todo)) if len(todo) > 1 else 1
     if count == 1:

@@ -126,10 +126,10 @@ def held_out(x: Array, y: Array, w: Array, some: Array, settings: Settings, *, n
     there, mutual = mutually_nearest(z, y, some)
     fold = xp.arange(some.shape[0], device=device(w)) % FOLDS
 
-    def judge(quarter: slice) -> tuple[int, float, float, float]:
+    def judge(quarter: int) -> tuple[int, float, float, float]:
         """Points that come out at the same target, their squared distances to it, and the spacing of both clouds there."""
-        held = xp.nonzero(fold == quarter.start)[0]
-        rest = xp.nonzero((fold != quarter.start) & mutual)[0]
+        held = xp.nonzero(fold == quarter)[0]
+        rest = xp.nonzero((fold != quarter) & mutual)[0]
         if rest.shape[0] == 0:  # nothing to fit on: no evidence
             return 0, float(xp.sum(z[some[held]] ** 2)), 0.0, 0.0
         into, out = _known_directions(transpose(x[some[rest]]) @ y[there[rest]], settings)
@@ -141,7 +141,7 @@ def held_out(x: Array, y: Array, w: Array, some: Array, settings: Settings, *, n
             return same, gap, 0.0, 0.0
         return same, gap, _spacing(x @ into, some[held]), _spacing(targets, hit)
 
-    quarters = [slice(k, k + 1) for k in range(min(FOLDS, some.shape[0]))]
+    quarters = range(min(FOLDS, some.shape[0]))
     same, gap, *spacing = (
         sum(column) for column in zip(*(map if is_torch(w) else map_blocks)(judge, quarters), strict=True)
     )

@@ -33,13 +33,12 @@ def glance(x: Array, y: Array, a: Array, b: Array, *, quantiles: int, epsilon: f
     edges = quantile_edges(quantiles)
     clouds = ((x, a), (y, b))
 
-    def half_whitened(side: slice) -> Array:
-        points, weights = clouds[side.start]
+    def half_whitened(cloud: tuple[Array, Array]) -> Array:
+        points, weights = cloud
         return gram_factor(*principal(points, weights), weights, POWER)
 
-    sides = [slice(0, 1), slice(1, 2)]
     picked = []
-    for (points, weights), z in zip(clouds, (map if is_torch(x) else map_blocks)(half_whitened, sides), strict=True):
+    for (points, weights), z in zip(clouds, (map if is_torch(x) else map_blocks)(half_whitened, clouds), strict=True):
         rows = as_like((np.arange(ROWS) + 0.5) * (points.shape[0] / ROWS), points, dtype=xp.int64)
         some = xp.take(weights, rows, axis=0)
         picked.append((rows, gram_profiles(z, weights, edges=edges, rows=rows), some / xp.sum(some)))

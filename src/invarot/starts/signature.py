@@ -114,10 +114,10 @@ def _both_subsamples(
 ) -> list[tuple[Array, Array, Array]]:
     """`subsample` of each cloud, side by side where there are cores for it."""
 
-    def work(side: slice) -> tuple[Array, Array, Array]:
-        return subsample(*((x, a), (y, b))[side.start], size, ordered=ordered)
+    def work(side: tuple[Array, Array]) -> tuple[Array, Array, Array]:
+        return subsample(*side, size, ordered=ordered)
 
-    sides = [slice(0, 1), slice(1, 2)]
+    sides = ((x, a), (y, b))
     return list(map(work, sides) if is_torch(x) else map_blocks(work, sides))
 
 
