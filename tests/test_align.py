@@ -47,6 +47,7 @@ def test_turned_and_permuted(lib):
     np.testing.assert_allclose(lib.numpy(result.inverse_transform(result.transform(lib.array(x)))), x, atol=1e-8)
     assert result.status is invarot.Status.SETTLED
     assert "verdict" in str(result)
+    assert repr(result) == str(result)  # what a notebook shows
 
 
 @pytest.mark.parametrize("whiten", [False, True])

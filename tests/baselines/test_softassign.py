@@ -18,6 +18,7 @@ def shape():
 def test_rotation_and_translation(shape):
     x, turn, order = shape
     found = softassign(x, (x @ turn + [3.0, -2.0])[order])
+    assert found.verdict.word == "aligned"  # judged with its translation
     assert np.allclose(found.map, turn, atol=1e-3)
     assert np.allclose(found.offset, [3.0, -2.0], atol=1e-2)
     assert np.mean(found.matches() == np.argsort(order)) == 1

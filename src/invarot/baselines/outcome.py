@@ -35,13 +35,13 @@ def check_registered(x: Any, y: Any, a: Any = None, b: Any = None) -> tuple[Arra
     return x, y, a, b
 
 
-def nearest_plan(x: Array, y: Array, w: Array, a: Array, *, offset: Array | None = None) -> SparsePlan:
+def nearest_plan(x: Array, y: Array, w: Array, a: Array, b: Array, *, offset: Array | None = None) -> SparsePlan:
     """Each source point's whole weight on its nearest target: rows are right, ``error`` says how wrong columns are."""
     xp = namespace(x)
     z = x @ w if offset is None else x @ w + offset
     rows = xp.arange(x.shape[0], device=device(x))
     plan = SparsePlan(z, y, rows, nearest(z, y), a)
-    error = float(np.abs(to_numpy(plan.marginals()[1]) - 1 / y.shape[0]).sum())
+    error = float(np.abs(to_numpy(plan.marginals()[1] - b)).sum())
     return replace(plan, error=error)
 
 
@@ -67,8 +67,8 @@ def as_alignment(
     """
     xp = namespace(x)
     w = as_like(w, x)
-    found = plan or nearest_plan(x, y, w, a, offset=offset)
-    settings = Settings(p=p)
+    found = plan or nearest_plan(x, y, w, a, b, offset=offset)
+    settings = Settings(p=p, translate=offset is not None)
     problem = pose(x, y, a, b, settings)
     score = float(xp.sum(transpose(x) @ found.apply(y) * w))
     if history is None or not len(history):
