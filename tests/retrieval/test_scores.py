@@ -17,6 +17,12 @@ def test_unit_rows_keeps_zero_rows(lib):
     np.testing.assert_allclose(x, [[0.6, 0.8], [0.0, 0.0]])
 
 
+def test_unit_rows_leaves_rows_that_are_too_short(lib):
+    x = lib.array([[3.0, 4.0], [3e-7, 4e-7], [3e-5, 4e-5]])
+    np.testing.assert_allclose(lib.numpy(unit_rows(x, short=1e-6)), [[0.6, 0.8], [3e-7, 4e-7], [0.6, 0.8]])
+    np.testing.assert_allclose(lib.numpy(unit_rows(x)), [[0.6, 0.8]] * 3)
+
+
 @pytest.mark.parametrize("block", [None, 1, 50])
 @pytest.mark.parametrize("k", [1, 10, 500])
 def test_mean_similarity_is_the_mean_of_the_k_largest(lib, clouds, k, block):

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from invarot.starts.matching import mutual_match, polar, soft_match, squared_distances
+from invarot.starts.matching import moment_map, mutual_match, soft_match, squared_distances
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 0.1, 0.01])
@@ -30,6 +30,11 @@ def test_mutual_match_keeps_only_agreements():
     assert list(zip(rows.tolist(), columns.tolist(), strict=True)) == [(0, 0), (2, 2)]
 
 
-def test_polar_of_zero_is_feasible():
-    found = polar(np.zeros((2, 3, 2)))
+def test_map_of_a_zero_moment_is_feasible():
+    found = moment_map(np.zeros((2, 3, 2)))
     np.testing.assert_allclose(np.swapaxes(found, 1, 2) @ found, np.broadcast_to(np.eye(2), (2, 2, 2)), atol=1e-12)
+
+
+def test_entries_that_overflowed_are_left_out_of_the_map():
+    moment = np.array([[np.inf, 0.0], [0.0, 2.0]])
+    np.testing.assert_allclose(np.abs(moment_map(moment)), np.eye(2), atol=1e-12)

@@ -17,11 +17,15 @@ METHODS = ("cosine", "csls", "inverted-softmax")
 T = TypeVar("T")
 
 
-def unit_rows(x: Array) -> Array:
-    """Rows of length 1; a zero row stays zero."""
+def unit_rows(x: Array, *, short: float = 0.0) -> Array:
+    """Rows of length 1; zero rows, and those no longer than ``short`` times the longest, stay as they are.
+
+    For vectors whose squares are in the range of their type; `invarot.words.preprocessing` has one for files as they come.
+    """
     xp = namespace(x)
     length = xp.sqrt(xp.sum(x * x, axis=1, keepdims=True))
-    return x / xp.where(length > 0, length, xp.ones_like(length))
+    least = short * float(xp.max(length)) if short else 0.0
+    return x / xp.where(length > least, length, xp.ones_like(length))
 
 
 def blocks(x: Array, y: Array, block: int | None) -> list[slice]:

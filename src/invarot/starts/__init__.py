@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from invarot.arrays import Array
-from invarot.starts.axes import axes
-from invarot.starts.clusters import clusters
-from invarot.starts.fused import fused
-from invarot.starts.given import given
-from invarot.starts.identity import identity
-from invarot.starts.random import random
-from invarot.starts.relaxation import relaxation
-from invarot.starts.seeds import seeds
-from invarot.starts.signature import signature
+from ..arrays import Array
+from .axes import axes
+from .clusters import clusters
+from .fused import fused
+from .given import given
+from .identity import identity
+from .random import random
+from .relaxation import relaxation
+from .seeds import seeds
+from .signature import signature
 
 STARTS: dict[str, Callable[..., Array]] = {
     "random": random,

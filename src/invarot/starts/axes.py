@@ -6,9 +6,9 @@ import itertools
 
 import numpy as np
 
-from invarot.arrays import Array, as_like, namespace, to_numpy, transpose
-from invarot.errors import InputError
-from invarot.starts.profiles import second_moment
+from ..arrays import Array, as_like, namespace, to_numpy, transpose
+from ..errors import InputError
+from ..geometry.frames import weighted_second_moment
 
 
 def axes(
@@ -52,7 +52,7 @@ def axes(
 def _top_axes(x: Array, a: Array, d: int) -> Array:
     """The ``d`` eigenvectors of most spread, each with its largest entry positive so that the answer is one answer."""
     xp = namespace(x)
-    _, vectors = xp.linalg.eigh(second_moment(x, a))
+    _, vectors = xp.linalg.eigh(weighted_second_moment(x, a))
     top = np.ascontiguousarray(to_numpy(vectors)[:, ::-1][:, :d])
     sign = np.sign(top[np.argmax(np.abs(top), axis=0), np.arange(d)])
     return as_like(top * np.where(sign == 0, 1.0, sign), x)

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import quadratic_assignment
 
-from invarot.arrays import Array, as_like, namespace, to_numpy, transpose
-from invarot.errors import InputError
-from invarot.starts.matching import polar, soft_moment, squared_distances
-from invarot.starts.profiles import anchored_cost, canonical_order
+from ..arrays import Array, as_like, namespace, to_numpy, transpose
+from ..errors import InputError
+from .matching import moment_map, soft_moment, squared_distances
+from .profiles import anchored_cost, canonical_order
 
 
 def clusters(
@@ -66,7 +66,7 @@ def clusters(
     cost = anchored_cost(xs, ys, a_s, b_s, anchors_x, anchors_y)
     moments = [item[3] for item in found]
     mean = sum(moments[1:], start=moments[0]) / len(moments)
-    return polar(xp.stack([soft_moment(cost, xs, ys, a_s, b_s, epsilon=epsilon), mean, *moments]))
+    return moment_map(xp.stack([soft_moment(cost, xs, ys, a_s, b_s, epsilon=epsilon), mean, *moments]))
 
 
 def kmeans(x: Array, a: Array, k: int, *, rng: np.random.Generator, max_iter: int = 25) -> tuple[Array, Array]:

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from invarot.arrays import Array, as_like, namespace, to_numpy, transpose
-from invarot.starts.profiles import BLOCK, gram_factor, gram_profiles, principal, quantile_edges, unit_rows
+from ..arrays import Array, as_like, namespace, to_numpy, transpose
+from .profiles import BLOCK, directions, gram_factor, gram_profiles, principal, quantile_edges
 
 
 def descriptor(x: Array, a: Array, *, powers: Sequence[float], neighbours: Sequence[int], quantiles: int) -> Array:
@@ -22,9 +22,9 @@ def descriptor(x: Array, a: Array, *, powers: Sequence[float], neighbours: Seque
     edges = quantile_edges(quantiles)
     coordinates, spread = principal(x, a)
     spaces = [gram_factor(coordinates, spread, a, power) for power in powers]
-    kinds = [gram_profiles(z, a, edges=edges) for space in spaces for z in (space, unit_rows(space))]
+    kinds = [gram_profiles(z, a, edges=edges) for space in spaces for z in (space, directions(space))]
     own = normal_scores(xp.concat(kinds, axis=1), a)
-    around = [normal_scores(mean, a) for mean in neighbour_means(unit_rows(spaces[0]), own, neighbours)]
+    around = [normal_scores(mean, a) for mean in neighbour_means(directions(spaces[0]), own, neighbours)]
     return xp.concat([own, *around], axis=1)
 
 

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from invarot.arrays import Array, log, namespace, transpose
-from invarot.errors import InputError
-from invarot.starts.descriptors import descriptor
-from invarot.starts.matching import polar, soft_moment, squared_distances
-from invarot.starts.profiles import principal, scaled, second_moment, subsample
-from invarot.starts.signature import as_sizes, side_cost
+from ..arrays import Array, log, namespace, transpose
+from ..errors import InputError
+from ..geometry.frames import weighted_second_moment
+from .descriptors import descriptor
+from .matching import moment_map, soft_moment, squared_distances
+from .profiles import principal, scaled, subsample
+from .signature import as_sizes, side_cost
 
 
 def fused(
@@ -88,7 +89,7 @@ def fused(
         prior = scaled(squared_distances(px, py), a_s, b_s)
         if side is not None:
             prior = prior + side_weight * side_cost(side, x, y, rows, columns, a_s, b_s)
-        start = polar(soft_moment(prior, xs, ys, a_s, b_s, epsilon=0.1, max_iter=15))
+        start = moment_map(soft_moment(prior, xs, ys, a_s, b_s, epsilon=0.1, max_iter=15))
         maps.append(_anneal(xs, ys, a_s, b_s, start, prior, prior_weight, first, last, decay))
     return namespace(x).stack(maps)
 
@@ -118,7 +119,7 @@ def _anneal(
 ) -> Array:
     """The alternation with a fading prior; a few scaling rounds a step, column potentials kept from step to step."""
     xp = namespace(x)
-    lengths = [float(xp.linalg.trace(second_moment(v, w))) for v, w in ((x, a), (y, b))]
+    lengths = [float(xp.linalg.trace(weighted_second_moment(v, w))) for v, w in ((x, a), (y, b))]
     unit = (lengths[0] * lengths[1]) ** 0.5
     if not unit > 0:
         return start
@@ -137,5 +138,5 @@ def _anneal(
             v = b / xp.clip(transpose(z) @ u, 1e-30, None)
             u = a / xp.clip(z @ v, 1e-30, None)
         g = g + eps * log(v)
-        found = polar((transpose(x * u[:, None]) @ z) @ (v[:, None] * y))
+        found = moment_map((transpose(x * u[:, None]) @ z) @ (v[:, None] * y))
     return found

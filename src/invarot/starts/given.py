@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from invarot.arrays import Array
-from invarot.checks import check_map
+from ..arrays import Array
+from ..checks import check_map
 
 
 def given(x: Array, y: Array, a: Array, b: Array, *, rng: np.random.Generator, maps: Any) -> Array:

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from invarot.arrays import Array, as_like, is_torch, namespace, transpose
-from invarot.retrieval.nearest import mutually_nearest
-from invarot.starts.matching import polar, soft_moment, squared_distances
-from invarot.starts.profiles import gram_factor, gram_profiles, principal, quantile_edges, scaled
-from invarot.threads import map_blocks
+from ..arrays import Array, as_like, is_torch, namespace, transpose
+from ..retrieval.nearest import mutually_nearest
+from ..threads import map_blocks
+from .matching import moment_map, soft_moment, squared_distances
+from .profiles import gram_factor, gram_profiles, principal, quantile_edges, scaled
 
 ROWS = 1500  # points that are described
 POWER = 0.5  # of the Gram matrix: the likeliest
@@ -45,10 +45,10 @@ def glance(x: Array, y: Array, a: Array, b: Array, *, quantiles: int, epsilon: f
     (rows, px, a_s), (columns, py, b_s) = picked
     xs, ys = xp.take(x, rows, axis=0), xp.take(y, columns, axis=0)
     cost = scaled(squared_distances(px, py), a_s, b_s)
-    w = polar(soft_moment(cost, xs, ys, a_s, b_s, epsilon=epsilon, max_iter=SWEEPS))
+    w = moment_map(soft_moment(cost, xs, ys, a_s, b_s, epsilon=epsilon, max_iter=SWEEPS))
     there, mutual = mutually_nearest(x @ w, y, rows)
     pairs = xp.nonzero(mutual)[0]
-    w = polar(transpose(xp.take(xs, pairs, axis=0)) @ xp.take(y, xp.take(there, pairs, axis=0), axis=0))
+    w = moment_map(transpose(xp.take(xs, pairs, axis=0)) @ xp.take(y, xp.take(there, pairs, axis=0), axis=0))
     _, mutual = mutually_nearest(x @ w, y, (rows - 1)[::3])  # steps are at least two: none of these was seen
     unrelated = x.shape[0] / (x.shape[0] + y.shape[0])
     return w if 1 - float(xp.mean(xp.astype(mutual, x.dtype))) <= REST * unrelated else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from invarot.arrays import Array, as_like
+from ..arrays import Array, as_like
 
 
 def identity(x: Array, y: Array, a: Array, b: Array, *, rng: np.random.Generator) -> Array:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from invarot.arrays import Array, as_like, is_torch, namespace, svd, to_numpy, transpose
-from invarot.threads import map_blocks
-from invarot.transport.cost import NUMPY_BLOCK, MatrixCost
-from invarot.transport.sinkhorn import Potentials, sinkhorn
+from ..arrays import Array, as_like, is_torch, namespace, to_numpy, transpose
+from ..geometry.orthogonal import polar
+from ..threads import map_blocks
+from ..transport.cost import NUMPY_BLOCK, MatrixCost
+from ..transport.sinkhorn import Potentials, sinkhorn
 
 
-def polar(moment: Array) -> Array:
-    """The (semi-)orthogonal map that maximises ⟨moment, map⟩; a batch in, a batch out."""
+def moment_map(moment: Array) -> Array:
+    """The (semi-)orthogonal map that maximises ⟨moment, map⟩, entries that overflowed left out; a batch in, a batch out."""
     xp = namespace(moment)
     if not bool(xp.all(xp.isfinite(moment))):
         moment = xp.where(xp.isfinite(moment), moment, xp.zeros_like(moment))
-    u, _, vt = svd(moment)
-    return u @ vt
+    return polar(moment)
 
 
 def soft_match(cost: Array, a: Array, b: Array, *, epsilon: float, max_iter: int = 100, tol: float = 1e-3) -> Array:

@@ -8,24 +8,24 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from invarot.arrays import Array, as_like, is_torch, machine_epsilon, namespace, to_numpy, transpose
-from invarot.starts.matching import squared_distances
-from invarot.threads import map_blocks
+from ..arrays import Array, as_like, is_torch, machine_epsilon, namespace, to_numpy, transpose
+from ..geometry.frames import weighted_second_moment
+from ..retrieval.scores import unit_rows
+from ..threads import map_blocks
+from .matching import squared_distances
 
 Levels: TypeAlias = NDArray[np.float64]
 
 BLOCK = 256  # rows sorted at a time: bounds the memory beside the profiles themselves
 
 
-def second_moment(x: Array, a: Array) -> Array:
-    """``x.T @ diag(a) @ x``, about the origin: the point every map in the problem leaves where it is."""
-    return transpose(x * a[:, None]) @ x
-
-
 def principal(x: Array, a: Array) -> tuple[Array, Array]:
-    """Coordinates along the principal axes, (n, d), and the spread of each (zero where it is rounding)."""
+    """Coordinates along the principal axes, (n, d), and the spread of each (zero where it is rounding).
+
+    About the origin: the point that every map in the problem leaves where it is.
+    """
     xp = namespace(x)
-    values, vectors = xp.linalg.eigh(second_moment(x, a))
+    values, vectors = xp.linalg.eigh(weighted_second_moment(x, a))
     floor = max(float(values[-1]), 0.0) * machine_epsilon(x) * x.shape[1] * 10
     return x @ vectors, xp.where(values > floor, values, xp.zeros_like(values))
 
@@ -148,7 +148,7 @@ def describe(
     if distances:
         kinds.append(distance_profiles(gram_factor(coordinates, spread, a, 1.0), a, edges=edges))
     if standardise:
-        kinds = [unit_rows(centre(unit_rows(kind), a)) for kind in kinds]
+        kinds = [directions(centre(directions(kind), a)) for kind in kinds]
     return xp.concat(kinds, axis=1) / len(kinds) ** 0.5
 
 
@@ -157,12 +157,9 @@ def centre(x: Array, a: Array) -> Array:
     return x - namespace(x).sum(x * a[:, None], axis=0)[None, :]
 
 
-def unit_rows(x: Array) -> Array:
-    """Rows scaled to length one; rows too short to have a direction stay as they are."""
-    xp = namespace(x)
-    length = xp.sqrt(xp.sum(x * x, axis=1))
-    top = float(xp.max(length))
-    return x / xp.where(length > 1e-6 * top, length, xp.ones_like(length))[:, None] if top > 0 else x
+def directions(x: Array) -> Array:
+    """Rows of length one; those too short to have a direction, such as a centred profile that is all rounding, stay."""
+    return unit_rows(x, short=1e-6)
 
 
 def anchored_cost(x: Array, y: Array, a: Array, b: Array, anchors_x: Array, anchors_y: Array) -> Array:
@@ -179,7 +176,7 @@ def _anchor_similarity(x: Array, a: Array, anchors: Array) -> Array:
     weights = xp.concat([a, xp.zeros_like(anchors[:, 0])])  # anchors do not shape the space, they lie in it
     both = gram_factor(*principal(xp.concat([x, anchors]), weights), weights, 0.5)
     n = x.shape[0]
-    return unit_rows(centre(unit_rows(both[:n]) @ transpose(unit_rows(both[n:])), a))
+    return directions(centre(directions(both[:n]) @ transpose(directions(both[n:])), a))
 
 
 def scaled(cost: Array, a: Array, b: Array) -> Array:

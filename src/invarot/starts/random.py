@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from invarot.arrays import Array, normal
-from invarot.errors import InputError
-from invarot.starts.matching import polar
+from ..arrays import Array, normal
+from ..errors import InputError
+from ..geometry.orthogonal import polar
 
 
 def random(x: Array, y: Array, a: Array, b: Array, *, rng: np.random.Generator, n_starts: int = 1) -> Array:

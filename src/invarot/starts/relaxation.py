@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from invarot.arrays import Array, as_like, namespace, to_numpy, transpose
-from invarot.errors import InputError
-from invarot.starts.matching import polar, soft_match, squared_distances
-from invarot.starts.profiles import is_uniform, subsample
+from ..arrays import Array, as_like, namespace, to_numpy, transpose
+from ..errors import InputError
+from .matching import moment_map, soft_match, squared_distances
+from .profiles import is_uniform, subsample
 
 
 def relaxation(
@@ -57,7 +57,7 @@ def relaxation(
     plans = [plan]
     if sharpen:
         plans.append(indefinite_plan(dx, dy, a_s, b_s, plan, max_iter=sharpen))
-    return polar(namespace(x).stack([transpose(xs) @ p @ ys for p in plans]))
+    return moment_map(namespace(x).stack([transpose(xs) @ p @ ys for p in plans]))
 
 
 def convex_plan(dx: Array, dy: Array, a: Array, b: Array, *, max_iter: int, tol: float) -> Array:

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from invarot.arrays import Array, as_like, namespace, svd, to_numpy, transpose
-from invarot.errors import InputError
-from invarot.starts.axes import axes
-from invarot.starts.matching import polar, soft_moment
-from invarot.starts.profiles import anchored_cost, canonical_order, subsample
-from invarot.starts.signature import profile_cost
+from ..arrays import Array, as_like, namespace, svd, to_numpy, transpose
+from ..errors import InputError
+from .axes import axes
+from .matching import moment_map, soft_moment
+from .profiles import anchored_cost, canonical_order, subsample
+from .signature import profile_cost
 
 
 def seeds(
@@ -62,14 +62,14 @@ def seeds(
     known = transpose(px * w[:, None]) @ py
     d = min(x.shape[1], y.shape[1])
     if len(rows) >= 2 * d:
-        return polar(known)[None]
+        return moment_map(known)[None]
     xs, a_s, _ = subsample(x, a, size, ordered=ordered)
     ys, b_s, _ = subsample(y, b, size, ordered=ordered)
     cost = anchored_cost(xs, ys, a_s, b_s, px, py)
     if profile_weight > 0:
         cost = cost + profile_weight * min(1.0, 10.0 / len(rows)) * profile_cost(xs, ys, a_s, b_s)
     moment = soft_moment(cost, xs, ys, a_s, b_s, epsilon=epsilon)
-    return polar(xp.stack([_unit(moment) + _unit(known), _completed(known, x, y, a, b, rng)]))
+    return moment_map(xp.stack([_unit(moment) + _unit(known), _completed(known, x, y, a, b, rng)]))
 
 
 def check_pairs(pairs: Any, weights: Any, n: int, m: int) -> tuple[Array, Array, Array]:

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from invarot.arrays import Array, as_like, is_array, is_torch, namespace
-from invarot.errors import InputError
-from invarot.starts.glance import glance
-from invarot.starts.matching import mutual_moment, polar, soft_moment, squared_distances
-from invarot.starts.profiles import describe, scaled, subsample
-from invarot.threads import map_blocks
+from ..arrays import Array, as_like, is_array, is_torch, namespace
+from ..errors import InputError
+from ..threads import map_blocks
+from .glance import glance
+from .matching import moment_map, mutual_moment, soft_moment, squared_distances
+from .profiles import describe, scaled, subsample
 
 MATCHERS = ("sinkhorn", "mutual")
 
@@ -87,7 +87,7 @@ def signature(
         if side is not None:
             cost = cost + side_weight * side_cost(side, x, y, rows, columns, a_s, b_s)
         for matcher in matchers:
-            maps.append(polar(_moment(matcher, cost, xs, ys, a_s, b_s, epsilon)))
+            maps.append(moment_map(_moment(matcher, cost, xs, ys, a_s, b_s, epsilon)))
     return namespace(x).stack(maps)
 
 

@@ -1,12 +1,12 @@
 """Word vectors and dictionaries: formats in and out, preprocessing, and a pair of languages that ships along."""
 
-from invarot.words.core import load_core_pair
-from invarot.words.dictionaries import DictionaryWarning, Gold, read_dictionary
-from invarot.words.preprocessing import Preprocessing
-from invarot.words.readers import read_vectors
-from invarot.words.vectors import Vectors, VectorsWarning
-from invarot.words.vocabulary import looks_like_word, shuffled_order
-from invarot.words.writers import write_vectors
+from .core import load_core_pair
+from .dictionaries import DictionaryWarning, Gold, read_dictionary
+from .preprocessing import Preprocessing
+from .readers import read_vectors
+from .vectors import Vectors, VectorsWarning
+from .vocabulary import looks_like_word, shuffled_order
+from .writers import write_vectors
 
 __all__ = [
     "DictionaryWarning",

@@ -6,9 +6,9 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from invarot.errors import InputError
-from invarot.words.text import header
-from invarot.words.vectors import Findings, Rows
+from ..errors import InputError
+from .text import header
+from .vectors import Findings, Rows
 
 BLOCK = 1 << 22
 LONGEST_WORD = 1 << 14

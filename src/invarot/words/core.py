@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from invarot.words.vectors import Vectors
+from .vectors import Vectors
 
 CODE_LIMIT = 31  # six bits: a code that costs no accuracy (results/core_pair.md)
 

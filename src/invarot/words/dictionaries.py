@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from invarot.errors import InputError
-from invarot.words.vectors import Findings
+from ..errors import InputError
+from .vectors import Findings
 
 
 class DictionaryWarning(UserWarning):

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from invarot.arrays import Array, as_like, is_array, namespace, to_numpy
-from invarot.errors import InputError
+from ..arrays import Array, as_like, is_array, namespace, to_numpy
+from ..errors import InputError
 
 STEPS = ("unit", "center", "none")
 
@@ -99,10 +99,13 @@ class Preprocessing:
 
 
 def unit_rows(x: Array) -> Array:
-    """Rows of length one; rows of zeros stay."""
+    """Rows of length one, whatever numbers a file holds; rows of zeros stay.
+
+    Not the `invarot.retrieval.scores.unit_rows` of the solve: the division by the largest entry costs a pass, and rounds.
+    """
     xp = namespace(x)
     peak = xp.max(xp.abs(x), axis=1, keepdims=True)
-    x = x / xp.where(peak > 0, peak, xp.ones_like(peak))  # squares of the largest entries neither overflow nor vanish
+    x = x / xp.where(peak > 0, peak, xp.ones_like(peak))  # its square neither overflows nor vanishes
     length = xp.sqrt(xp.sum(x * x, axis=1, keepdims=True))
     return x / xp.where(length > 0, length, xp.ones_like(length))
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from invarot.errors import InputError
-from invarot.words.binary import looks_binary, read_binary
-from invarot.words.tables import (
+from ..errors import InputError
+from .binary import looks_binary, read_binary
+from .tables import (
     Found,
     check_file,
     check_table,
@@ -24,8 +24,8 @@ from invarot.words.tables import (
     read_npz,
     read_safetensors,
 )
-from invarot.words.text import read_text
-from invarot.words.vectors import Findings, Vectors
+from .text import read_text
+from .vectors import Findings, Vectors
 
 
 def read_vectors(

@@ -12,8 +12,8 @@ from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
 
-from invarot.errors import InputError
-from invarot.words.vectors import Findings, Rows
+from ..errors import InputError
+from .vectors import Findings, Rows
 
 Found: TypeAlias = "tuple[tuple[str, ...], np.ndarray[Any, Any]]"
 BLOCK_ROWS = 4096

@@ -12,9 +12,9 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from invarot.errors import InputError
-from invarot.words.decimals import parse_rows
-from invarot.words.vectors import Findings, Rows
+from ..errors import InputError
+from .decimals import parse_rows
+from .vectors import Findings, Rows
 
 BLOCK = 1 << 18  # bytes of text at a time: what the processor keeps near, and all the memory used beside the result
 LONGEST_LINE = 1 << 24

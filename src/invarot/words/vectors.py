@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from invarot.errors import InputError
+from ..errors import InputError
 
 SHOWN = 5  # places named in a warning; the rest is a count
 

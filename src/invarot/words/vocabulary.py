@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from invarot.errors import InputError
+from ..errors import InputError
 
 INSIDE = frozenset("'’ʼ`´-‐‑·\u200c\u200d")  # apostrophes, hyphens, the Catalan dot, the joiners of Persian and Hindi
 

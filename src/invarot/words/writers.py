@@ -13,8 +13,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from invarot.arrays import Array, is_array, to_numpy
-from invarot.errors import InputError
+from ..arrays import Array, is_array, to_numpy
+from ..errors import InputError
 
 SUFFIXES = {
     ".vec": "vec",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import torch
 
-from invarot.arrays import Array
+from ...arrays import Array
 
 _ENTRIES = 1 << 24  # of the n × m matrix held at once
 

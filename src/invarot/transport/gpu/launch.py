@@ -8,15 +8,15 @@ import math
 import torch
 import triton
 
-from invarot.arrays import Array
-from invarot.transport.gpu import kernels
-from invarot.transport.gpu.operands import Operand
+from ...arrays import Array
+from . import kernels
+from .operands import Operand
 
 try:
     from triton.experimental.gluon import language as gl
     from triton.experimental.gluon.nvidia.hopper import TensorDescriptor
 
-    from invarot.transport.gpu import hopper
+    from . import hopper
 except ImportError:  # an older Triton
     hopper = None  # type: ignore[assignment]
 

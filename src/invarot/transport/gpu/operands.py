@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import torch
 
-from invarot.arrays import Array
-from invarot.errors import InputError
+from ...arrays import Array
+from ...errors import InputError
 
 PRECISIONS = ("fp16", "bf16", "tf32", "fp32", "auto")
 _TYPES = {"fp16": torch.float16, "bf16": torch.bfloat16, "tf32": torch.float32, "fp32": torch.float16}

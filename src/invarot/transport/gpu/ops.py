@@ -11,13 +11,13 @@ import math
 
 import torch
 
-from invarot.arrays import Array
-from invarot.errors import InputError
-from invarot.transport.gpu import blocks
-from invarot.transport.gpu.operands import PRECISIONS, Operand, choose_precision, error_bound, prepare
+from ...arrays import Array
+from ...errors import InputError
+from . import blocks
+from .operands import PRECISIONS, Operand, choose_precision, error_bound, prepare
 
 try:
-    from invarot.transport.gpu import launch
+    from . import launch
 except ImportError:  # Triton is not there
     launch = None  # type: ignore[assignment]
 
