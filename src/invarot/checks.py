@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, as_like, is_array, is_torch, library, namespace, to_numpy
+from .arrays import Array, as_like, device, is_array, is_torch, library, namespace, to_numpy
 from .errors import InputError
 
 # what other libraries call an option, and what it is called here
@@ -113,7 +113,7 @@ def check_weights(value: Any, name: str, points: Array) -> Array:
     xp = namespace(points)
     n = points.shape[0]
     if value is None:
-        return xp.full((n,), 1 / n, dtype=points.dtype, device=getattr(points, "device", None))
+        return xp.full((n,), 1 / n, dtype=points.dtype, device=device(points))
     weights = to_numpy(value) if is_array(value) else _from_python(value, name)
     weights = np.asarray(weights, dtype=np.float64)
     if weights.shape != (n,):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import dataclass
 
-from ..arrays import Array, device, namespace, transpose
+from ..arrays import Array, namespace, transpose
 from ..geometry.frank_wolfe import MapStep, best_quadratic_map
 from ..geometry.schatten import SchattenBall
 from ..transport.choice import make_cost
@@ -31,15 +31,8 @@ class EntropicCoupler:
     """Entropic plan steps; the potentials are carried from each to the next, across epsilon and map."""
 
     def __init__(self, problem: Problem, maps: Array, settings: Settings) -> None:
-        xp = namespace(problem.x)
         self.problem, self.settings = problem, settings
-        start = {"dtype": maps.dtype, "device": device(maps)}
-        self.potentials = Potentials(
-            u=xp.zeros((maps.shape[0], problem.x.shape[0]), **start),
-            v=xp.zeros((maps.shape[0], problem.y.shape[0]), **start),
-            error=xp.zeros((maps.shape[0],), **start),
-            iterations=0,
-        )
+        self.potentials = Potentials.zero(problem.a, problem.b, starts=maps.shape[0])
         self.epsilon: float | None = None
         self.z: Array = None
 

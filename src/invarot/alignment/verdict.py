@@ -21,10 +21,8 @@ BIAS = -1.78
 WEIGHTS = {"gain": 7.61, "twins": 1.82, "smooth": -5.21, "sure": 3.29, "few": -1.47}
 WEIGHED = ("gain", "twins", "smooth", "surplus", "points")  # the evidence those features are made of
 ALIGNED, FAILED = 0.85, 0.3
-FEW, PLAIN = (
-    25,
-    0.9,
-)  # so few points the rule was never fitted on: they must fit plainly (as a share of the null's distance)
+FEW = 25  # points: the rule was never fitted on fewer, so they must fit plainly
+PLAIN = 0.9  # of the null's distance saved
 
 
 @dataclass(frozen=True)

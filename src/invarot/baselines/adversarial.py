@@ -10,7 +10,7 @@ import numpy as np
 
 from ..alignment.history import History, Step
 from ..alignment.result import Alignment
-from ..arrays import Array, as_like, import_torch, is_torch, namespace, place, to_numpy, transpose
+from ..arrays import Array, as_like, device, import_torch, is_torch, namespace, place, to_numpy, transpose
 from ..checks import check_count, check_number, check_rng
 from ..geometry.orthogonal import polar
 from ..retrieval.neighbours import mutual, neighbours
@@ -169,7 +169,7 @@ def criterion(x: Array, y: Array, w: Array, words: int = 10_000) -> float:
     """Mean cosine of frequent source words with their CSLS neighbours: high where the map is right; needs no labels."""
     xp = namespace(x)
     z = x @ w
-    queries = xp.arange(min(words, x.shape[0]), device=getattr(x, "device", None) if is_torch(x) else None)
+    queries = xp.arange(min(words, x.shape[0]), device=device(x))
     found, _ = neighbours(z, y, k=1, queries=queries)
     near, own = y[found[:, 0]], z[: queries.shape[0]]
     length = xp.sqrt(xp.sum(near**2, axis=1) * xp.sum(own**2, axis=1)) + 1e-30

@@ -7,10 +7,8 @@ from typing import Any
 from ..alignment.history import History
 from ..alignment.result import Alignment
 from ..arrays import Array, namespace
-from ..checks import check_number
-from ..transport.choice import make_cost
+from ..transport.entropic import entropic_plan
 from ..transport.plan import EntropicPlan
-from ..transport.sinkhorn import Potentials, sinkhorn
 from .outcome import as_alignment, check_registered, record, rectangular_identity
 
 
@@ -33,18 +31,6 @@ def cost_scale(x: Array, y: Array, a: Array, b: Array) -> float:
     xp = namespace(x)
     square = float(xp.sum(a[:, None] * x**2)) * float(xp.sum(b[:, None] * y**2))
     return 2 * square**0.5 or 1.0
-
-
-def entropic_plan(
-    z: Array, y: Array, a: Array, b: Array, *, epsilon: float, tol: float, max_iter: int, warm: Potentials | None = None
-) -> EntropicPlan:
-    """Sinkhorn for ‖zᵢ − yⱼ‖² at an absolute epsilon."""
-    epsilon = check_number(epsilon, "epsilon", low=0, open_low=True)
-    xp = namespace(z)
-    cost = make_cost(z[None], y, 2 / epsilon, a, b, memory=None)
-    nothing = Potentials(xp.zeros_like(a)[None], xp.zeros_like(b)[None], xp.zeros_like(a[:1]), 0)
-    found = sinkhorn(cost, a, b, warm=warm or nothing, tol=tol, max_iter=max_iter)
-    return EntropicPlan(z, y, a, b, found.u[0], found.v[0], epsilon, float(found.error[0]), found.iterations)
 
 
 def as_entropic_alignment(

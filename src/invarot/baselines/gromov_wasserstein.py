@@ -13,9 +13,9 @@ from ..checks import check_map, check_number, check_rng
 from ..errors import InputError
 from ..geometry.orthogonal import polar
 from ..starts.signature import signature
+from ..transport.entropic import entropic_plan
 from ..transport.plan import EntropicPlan
 from ..transport.sinkhorn import Potentials
-from .entropic import entropic_plan
 from .outcome import as_alignment, change, check_pair, record
 
 

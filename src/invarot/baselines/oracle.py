@@ -6,7 +6,8 @@ from typing import Any
 
 from ..alignment.result import Alignment
 from ..checks import check_map
-from .entropic import as_entropic_alignment, cost_scale, entropic, entropic_plan
+from ..transport.entropic import entropic_plan
+from .entropic import as_entropic_alignment, cost_scale, entropic
 from .outcome import check_pair
 
 

@@ -11,10 +11,11 @@ from ..alignment.history import History, Step
 from ..alignment.problem import pose
 from ..alignment.result import Alignment, StartRecord, Status
 from ..alignment.settings import Settings
-from ..alignment.verdict import judge, nearest
+from ..alignment.verdict import judge
 from ..arrays import Array, as_like, device, namespace, to_numpy, transpose
 from ..checks import check_points, check_same_library, check_weights, common_dtype
 from ..errors import InputError
+from ..retrieval.nearest import nearest
 from ..transport.plan import EntropicPlan, SparsePlan
 
 

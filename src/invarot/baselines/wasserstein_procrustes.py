@@ -146,7 +146,7 @@ def _step(x: Array, y: Array, maps: Array, rate: float, epsilon: float) -> tuple
     xp = namespace(x)
     even = xp.full_like(x[0, :, 0], 1 / x.shape[1])
     cost = BlockedCost(x @ maps, y, 1 / epsilon, even, even)
-    nothing = Potentials(xp.zeros_like(x[..., 0]), xp.zeros_like(y[..., 0]), xp.zeros_like(x[:, 0, 0]), 0)
+    nothing = Potentials.zero(even, even, starts=x.shape[0])
     found = sinkhorn(cost, even, even, warm=nothing, tol=1e-3, max_iter=100, accelerate=False)
     moments = transpose(x) @ cost.images(found.u, found.v)[0]
     # a processor is done with many small decompositions before a GPU has begun

@@ -68,10 +68,9 @@ def plan_step(x: Floats, y: Floats, epsilon: float = EPSILON, *, accelerate: boo
     """Ours: from nothing to potentials whose plan has an l_1 marginal error of at most 1e-4, and the images Γy."""
     n, m = len(x), len(y)
     a, b = np.full(n, 1 / n, x.dtype), np.full(m, 1 / m, x.dtype)
-    start = Potentials(np.zeros((1, n), x.dtype), np.zeros((1, m), x.dtype), np.zeros(1, x.dtype), 0)
     with own_threads():
         cost = BlockedCost(x[None], y, 2 / epsilon, a, b)
-        found = sinkhorn(cost, a, b, warm=start, tol=TOL, max_iter=5000, accelerate=accelerate)
+        found = sinkhorn(cost, a, b, warm=Potentials.zero(a, b), tol=TOL, max_iter=5000, accelerate=accelerate)
         images = cost.images(found.u, found.v)[0][0]
     return found, images
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..arrays import Array, machine_epsilon, namespace, transpose
+from ..arrays import Array, device, machine_epsilon, namespace, transpose
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def make_frame(points: Array, weights: Array, *, center: bool, whiten: bool, uni
     """
     xp = namespace(points)
     d = points.shape[1]
-    eye = xp.eye(d, dtype=points.dtype, device=getattr(points, "device", None))
+    eye = xp.eye(d, dtype=points.dtype, device=device(points))
     origin = weighted_mean(points, weights) if center else xp.zeros_like(points[0])
     inside = points - origin
     if whiten:

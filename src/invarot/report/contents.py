@@ -19,9 +19,7 @@ from .spaces import Spaces, project, sample_rows
 
 ROWS = 2000  # source words in the table
 BEST = 3  # translations of each
-SEARCHED = (
-    50_000  # words of each side that the table's translations are looked up among: a page should not take minutes
-)
+SEARCHED = 50_000  # words of each side that translations are looked up among: a page should not take minutes
 
 Floats = np.ndarray[Any, Any]
 Dictionary = str | os.PathLike[str] | Sequence[tuple[str, str]]

@@ -50,11 +50,9 @@ def soft_moment(
 def _matched(
     cost: Array, a: Array, b: Array, epsilon: float, max_iter: int, tol: float
 ) -> tuple[MatrixCost, Array, Array]:
-    xp = namespace(cost)
     scores = MatrixCost(cost, epsilon, a, b)
-    nothing = Potentials(xp.zeros_like(a)[None], xp.zeros_like(b)[None], xp.zeros_like(a[:1]), 0)
     # plain sweeps: a match cut off by max_iter must not hang on rounding
-    found = sinkhorn(scores, a, b, warm=nothing, tol=tol, max_iter=max_iter, accelerate=False)
+    found = sinkhorn(scores, a, b, warm=Potentials.zero(a, b), tol=tol, max_iter=max_iter, accelerate=False)
     return scores, found.u, found.v
 
 

@@ -8,11 +8,9 @@ fewer sweeps where λ = 0.99. Each start of a batch has its own combination.
 
 from __future__ import annotations
 
-from ..arrays import Array, namespace
+from ..arrays import Array, device, namespace
 
-AFTER = (
-    4  # plain sweeps before the first combination: an inexact solve rarely needs more, and there is no past to combine
-)
+AFTER = 4  # plain sweeps before the first combination: an inexact solve rarely needs more
 DEPTH = 5  # differences that are kept
 GROWTH = 2.0  # a combination whose error is larger than this times the least so far is undone
 LEAP = 5.0  # the largest step of a log-potential that is believed: further away a sweep is far from linear
@@ -70,7 +68,7 @@ class Anderson:
         weighted = bends * xp.astype(self.b, wide)
         normal = weighted @ xp.matrix_transpose(bends)
         trace = xp.sum(xp.linalg.diagonal(normal), axis=-1)[..., None, None]
-        ridge = xp.eye(len(self.bends), dtype=wide, device=getattr(normal, "device", None))
+        ridge = xp.eye(len(self.bends), dtype=wide, device=device(normal))
         normal = normal + (RIDGE * trace + xp.finfo(wide).tiny ** 0.5) * ridge
         pull = weighted @ xp.astype(residual, wide)[..., None]
         weights = xp.linalg.solve(normal, pull)

@@ -12,7 +12,18 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Protocol, TypeVar, runtime_checkable
 
-from ..arrays import Array, exp_in_place, is_torch, log, logsumexp, machine_epsilon, namespace, on_cuda, transpose
+from ..arrays import (
+    Array,
+    device,
+    exp_in_place,
+    is_torch,
+    log,
+    logsumexp,
+    machine_epsilon,
+    namespace,
+    on_cuda,
+    transpose,
+)
 from ..threads import map_blocks, workers
 from .onepass import can_compile, one_pass
 
@@ -65,7 +76,7 @@ class BlockedCost:
         self.tiny = float(xp.finfo(z.dtype).tiny) / machine_epsilon(z)
         self.reach = 0.4 * math.log(float(xp.finfo(z.dtype).max))  # how far v may drift before the kernel is rebuilt
         self.kernel: Array = None  # until the first potential is absorbed
-        self.top = xp.zeros(self.shape[:-1], dtype=z.dtype, device=getattr(z, "device", None))
+        self.top = xp.zeros(self.shape[:-1], dtype=z.dtype, device=device(z))
         self.absorbed: Array = None
 
     @property
@@ -119,7 +130,7 @@ class BlockedCost:
         xp = namespace(u)
         self._reach_for(v)
         right = (self.b * xp.exp(v - self.absorbed))[..., None] * t
-        out = xp.empty((*self.shape[:-1], t.shape[-1]), dtype=t.dtype, device=getattr(t, "device", None))
+        out = xp.empty((*self.shape[:-1], t.shape[-1]), dtype=t.dtype, device=device(t))
 
         def work(rows: slice) -> None:
             kernel, top = self._kernel_rows(rows)
@@ -144,7 +155,7 @@ class BlockedCost:
             self.kernel = v  # blocks are made on demand; a marker that v is absorbed
             return
         if self.kernel is None:
-            self.kernel = xp.empty(self.shape, dtype=v.dtype, device=getattr(v, "device", None))
+            self.kernel = xp.empty(self.shape, dtype=v.dtype, device=device(v))
 
         def work(rows: slice) -> None:
             self.kernel[..., rows, :], self.top[..., rows] = self._stabilised(rows)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from ..arrays import Array, as_like, entries_at_once, is_array, log, logsumexp, namespace, to_numpy, transpose
+from ..arrays import Array, as_like, device, entries_at_once, is_array, log, logsumexp, namespace, to_numpy, transpose
 
 ENTRIES = 1 << 21  # scores held at a time on a CPU
 
@@ -186,7 +186,7 @@ class SparsePlan:
     def dense(self) -> Array:
         xp = namespace(self.z)
         shape = (self.z.shape[0], self.y.shape[0])
-        out = xp.zeros(shape, dtype=self.mass.dtype, device=getattr(self.z, "device", None))
+        out = xp.zeros(shape, dtype=self.mass.dtype, device=device(self.z))
         out[self.rows, self.columns] = self.mass
         return out
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..arrays import Array, namespace
+from ..arrays import Array, device, namespace
 from .acceleration import Anderson
 from .cost import Cost, WholeCost
 
@@ -17,6 +17,14 @@ class Potentials:
     v: Array
     error: Array
     iterations: int
+
+    @classmethod
+    def zero(cls, a: Array, b: Array, *, starts: int = 1) -> Potentials:
+        """Where ``starts`` plans of the weights a (n,) and b (m,) set out when nothing is known: at a bᵀ exp(L)."""
+        xp = namespace(a, b)
+        like = {"dtype": a.dtype, "device": device(a)}
+        u, v = (xp.zeros((starts, weights.shape[0]), **like) for weights in (a, b))
+        return cls(u, v, xp.zeros((starts,), **like), 0)
 
     def at(self, ratio: float) -> Potentials:
         """The same dual variables f = ε·u, g = ε·v seen at another epsilon: ``ratio`` = old epsilon / new."""

@@ -1,0 +1,28 @@
+"""Entropic plans of one pair of clouds, from points to an operator."""
+
+from __future__ import annotations
+
+from ..arrays import Array
+from ..checks import check_number
+from .choice import make_cost
+from .plan import EntropicPlan
+from .sinkhorn import Potentials, sinkhorn
+
+
+def entropic_plan(
+    z: Array,
+    y: Array,
+    a: Array,
+    b: Array,
+    *,
+    epsilon: float,
+    tol: float,
+    max_iter: int,
+    warm: Potentials | None = None,
+    memory: int | None = None,
+) -> EntropicPlan:
+    """Sinkhorn for ‖zᵢ − yⱼ‖² at an absolute epsilon, z (n, d) and y (m, d); within ``memory`` bytes or not at all."""
+    epsilon = check_number(epsilon, "epsilon", low=0, open_low=True)
+    cost = make_cost(z[None], y, 2 / epsilon, a, b, memory=memory)
+    found = sinkhorn(cost, a, b, warm=warm or Potentials.zero(a, b), tol=tol, max_iter=max_iter)
+    return EntropicPlan(z, y, a, b, found.u[0], found.v[0], epsilon, float(found.error[0]), found.iterations)
