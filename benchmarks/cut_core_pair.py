@@ -8,7 +8,7 @@ not shipped; the gold list beside the files is written by hand and is only check
 
 from __future__ import annotations
 
-import sys
+import argparse
 from pathlib import Path
 from typing import Any
 
@@ -85,4 +85,6 @@ def main(data: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path, help="folder with europarl100/ and muse/")
+    main(parser.parse_args().data)
