@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from invarot.errors import InputError
-from invarot.retrieval import matches, mutual, neighbours, unit_rows
+from invarot.retrieval import matches, matches_by_distance, mutual, neighbours, unit_rows
 from invarot.retrieval.neighbours import choices
 
 
@@ -133,3 +133,22 @@ def test_choices_are_the_nearest_of_both_sides(method):
     np.testing.assert_array_equal(i[mutual], rows)
     np.testing.assert_array_equal(j[mutual], columns)
     np.testing.assert_allclose(score[mutual], values)
+
+
+def test_matches_by_distance_hold_back_what_is_near_to_many(lib, clouds):
+    x, y = clouds
+    s = -((x[:, None] - y) ** 2).sum(axis=2) / 2
+    rx, ry = (np.sort(z, axis=1)[:, ::-1][:, :10].mean(axis=1) for z in (s, s.T))
+    score = s - rx[:, None] / 2 - ry / 2
+    mutual_rows = [i for i, j in enumerate(score.argmax(axis=1)) if score[:, j].argmax() == i]
+    i, j, found = (lib.numpy(one) for one in matches_by_distance(lib.array(x), lib.array(y), block=17))
+    np.testing.assert_array_equal(i, mutual_rows)
+    np.testing.assert_array_equal(j, score.argmax(axis=1)[mutual_rows])
+    np.testing.assert_allclose(found, score[i, j])
+
+
+def test_on_the_sphere_matches_by_distance_are_matches(clouds):
+    x, y = (unit_rows(points) for points in clouds)
+    (i, j, score), (ii, jj, other) = matches(x, y), matches_by_distance(x, y)
+    np.testing.assert_array_equal((i, j), (ii, jj))
+    np.testing.assert_allclose(score, 2 * other)

@@ -59,12 +59,14 @@ def alternate(
     stage: str = "solve",
     warm: EntropicCoupler | ExactCoupler | None = None,
     lenient: bool = False,
+    hold: bool = False,
 ) -> Run:
     """Algorithm 1 of the paper from ``maps`` (s, dx, dy), all starts together.
 
     A start has settled when, at the last epsilon, its marginals are within tolerance and either its objective or its
     map has stopped changing. ``warm`` is the coupler of an earlier stage to go on from. ``lenient`` lets marginals be that
     are off alike for all starts and get no nearer: far clusters, whose shares of two samples differ, under any map.
+    ``hold`` leaves the maps as they are and solves for their plans alone.
     """
     schedule = settings.schedule
     unit = 1.0 if schedule.absolute else problem.cost_scale
@@ -80,11 +82,12 @@ def alternate(
         tol = settings.plan_tol if floor_steps else 10 * settings.plan_tol
         plan = coupler.couple(w, epsilon * unit, tol=tol)  # lines 8-14: C, Sinkhorn, Γ
         step, moment = best_maps(problem, plan.images, w, settings)  # lines 15-18: SVD, spectrum, P
-        record = _measure(problem, settings, plan, images, moment, w, step.map)
+        found = w if hold else step.map
+        record = _measure(problem, settings, plan, images, moment, w, found)
         records.append(
             {"step": len(records), "epsilon": 0.0 if exact else epsilon, "gap": to_numpy(step.gap), **record}
         )
-        w, images = step.map, plan.images
+        w, images = found, plan.images
         values = _signed(records[-1]["objective"], settings)
         if on_step is not None:
             leader = int(np.argmax(values))

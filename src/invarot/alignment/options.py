@@ -23,7 +23,7 @@ def check_settings(
     p = check_number(values["p"], "p", low=1)
     if values["radius"] is not None:
         values["radius"] = check_number(values["radius"], "radius", low=0, high=1e300, open_low=True)
-    for name in ("proper", "translate", "scale", "whiten"):
+    for name in ("proper", "translate", "scale", "whiten", "polish"):
         check_flag(values[name], name)
     check_choice(values["objective"], "objective", ("simplified", "transport"))
     check_choice(values["plan"], "plan", ("sinkhorn", "exact"))
@@ -51,6 +51,8 @@ def check_settings(
             f"radius: expected None with scale=True, which finds the size of the map itself; got "
             f"{values['radius']:g}; leave one of them out"
         )
+    if values["polish"] and values["objective"] == "transport":
+        raise InputError("polish: expected objective='simplified', got 'transport'; leave polish=False")
     if values["plan"] == "exact" and schedule is not None:
         raise InputError("schedule: expected None with plan='exact', which has no epsilon; leave it out")
     return Settings(**{**values, "p": p}, schedule=check_schedule(schedule), memory=parse_memory(memory))

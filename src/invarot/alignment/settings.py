@@ -45,6 +45,7 @@ class Settings:
     n_jobs: int = 1
     stages: tuple[int, ...] | None = None  # points of each stage before the last; None: by the number of points
     coarse: str = "points"  # what stands for a cloud there: "points" of it, or centroids of "clusters"
+    polish: bool = False  # whether the map is at last fitted to the points that choose each other
     sharpest: float | None = None  # a last, smaller epsilon for the winner; None leaves it at the schedule's floor
 
     @property

@@ -1,7 +1,7 @@
 """Retrieval: neighbours, pairs, accuracy, and the refinement of a map by the pairs it finds."""
 
 from .metrics import Accuracy, coverage, evaluate, gold_ranks, mean_reciprocal_rank, precision_at
-from .neighbours import matches, mutual, neighbours
+from .neighbours import matches, matches_by_distance, mutual, neighbours
 from .refine import Refined, Round, common_space, refine
 from .scores import METHODS, mean_similarities, mean_similarity, unit_rows
 
@@ -15,6 +15,7 @@ __all__ = [
     "evaluate",
     "gold_ranks",
     "matches",
+    "matches_by_distance",
     "mean_reciprocal_rank",
     "mean_similarities",
     "mean_similarity",

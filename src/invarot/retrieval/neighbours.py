@@ -122,15 +122,33 @@ def matches(
     scores : array (p,)
         CSLS, or ``cos`` less the penalties of both.
     """
-    score, chosen, tops, _ = _search(x, y, method, csls_k, temperature, pool, block)
+    return _mutual(*_search(x, y, method, csls_k, temperature, pool, block)[:3])
+
+
+def matches_by_distance(
+    x: Array, y: Array, *, csls_k: int = 10, pool: int = 16, block: int | None = None
+) -> tuple[Array, Array, Array]:
+    """:func:`matches` by CSLS with −‖x − y‖²/2 in the place of the cosine: for clouds that are not on a sphere.
+
+    For rows of unit length it is the same.
+    """
     xp = namespace(x, y)
+    left, right = (xp.sum(z * z, axis=1, keepdims=True) / -2 for z in (x, y))
+    left, right = xp.concat([x, left, xp.ones_like(left)], axis=1), xp.concat([y, xp.ones_like(right), right], axis=1)
+    rx, ry = mean_similarities(left, right, csls_k, pool=pool, block=block)
+    return _mutual(*_best(left, right, rx / 2, ry / 2, block)[:3])
+
+
+def _mutual(score: Array, chosen: Array, tops: Array) -> tuple[Array, Array, Array]:
+    """Those pairs of each row's best that are the best of their columns too."""
+    xp = namespace(score)
     # the column's best is read from the same numbers, so that equality is exact; ties go to the first row
     i = np.flatnonzero(to_numpy(score >= xp.take(tops, chosen, axis=0)))
     j, first = np.unique(to_numpy(chosen)[i], return_index=True)
     order = np.argsort(first)
     i, j = i[first[order]], j[order]
-    rows = as_like(i, x, dtype=xp.int64)
-    return rows, as_like(j, x, dtype=xp.int64), xp.take(score, rows, axis=0)
+    rows = as_like(i, score, dtype=xp.int64)
+    return rows, as_like(j, score, dtype=xp.int64), xp.take(score, rows, axis=0)
 
 
 def choices(
@@ -190,6 +208,16 @@ def _search(
         rx, ry = xp.zeros_like(x[:, 0]), xp.zeros_like(y[:, 0])
     else:
         rx, ry = log_crowding(y, x, temperature, block=block), log_crowding(x, y, temperature, block=block)
+    score, found, tops, choosers = _best(x, y, rx, ry, block, both=both)
+    scale = 2 if method == "csls" else 1
+    return scale * score, found, scale * tops, choosers
+
+
+def _best(
+    x: Array, y: Array, rx: Array, ry: Array, block: int | None, *, both: bool = False
+) -> tuple[Array, Array, Array, Array | None]:
+    """As :func:`_search`, the score being ⟨x, y⟩ less the penalties ``rx`` (n,) and ``ry`` (m,)."""
+    xp = namespace(x, y)
     # two more coordinates subtract the penalties inside the matrix product
     left = xp.concat([x, -rx[:, None], xp.ones_like(rx[:, None])], axis=1)
     right = xp.concat([y, xp.ones_like(ry[:, None]), -ry[:, None]], axis=1)
@@ -209,9 +237,8 @@ def _search(
         if both:
             choosers = xp.where(column_tops > tops, column_rows, choosers)
         tops = xp.maximum(tops, column_tops)
-    scale = 2 if method == "csls" else 1
     assert tops is not None
-    return scale * xp.concat(best), xp.concat(found), scale * tops, choosers
+    return xp.concat(best), xp.concat(found), tops, choosers
 
 
 def mutual(

@@ -223,7 +223,7 @@ def refine(
             if previous is not None:
                 x_map, y_map, correlations = previous
             break
-        changed = _changed((i, j), pairs, y.shape[0])
+        changed = new_pairs((i, j), pairs, y.shape[0])
         previous, pairs = (x_map, y_map, correlations), (i, j)
         fit(i, j, score, changed, _worth(i, j, score, weight, trust), i.shape[0])
         if changed < tol:
@@ -232,11 +232,11 @@ def refine(
     if loose and history and status in ("settled", "rounds"):
         i, j, score, both = choices(x @ x_map, y @ y_map, method=method, csls_k=csls_k, block=block)
         worth = xp.where(both, xp.ones_like(score), loose * xp.ones_like(score))
-        for part in (_worth(i, j, score, "uniform", trust), _rank(score) if weight == "rank" else None):
+        for part in (_worth(i, j, score, "uniform", trust), rank_weights(score) if weight == "rank" else None):
             worth = worth if part is None else worth * part
         kept = as_like(np.flatnonzero(to_numpy(both)), x, dtype=xp.int64)
         found = xp.take(i, kept, axis=0), xp.take(j, kept, axis=0)
-        changed = _changed(found, pairs, y.shape[0])
+        changed = new_pairs(found, pairs, y.shape[0])
         pairs = found
         fit(i, j, xp.take(score, kept, axis=0), changed, worth, kept.shape[0])
     return Refined(x_map, y_map, pairs, correlations, tuple(history), status)
@@ -244,7 +244,7 @@ def refine(
 
 def _worth(i: Array, j: Array, score: Array, weight: str, trust: tuple[Array, Array] | None) -> Array | None:
     """The weight of each pair (i, j)."""
-    ranks = _rank(score) if weight == "rank" else None
+    ranks = rank_weights(score) if weight == "rank" else None
     if trust is None:
         return ranks
     xp = namespace(score)
@@ -252,7 +252,7 @@ def _worth(i: Array, j: Array, score: Array, weight: str, trust: tuple[Array, Ar
     return both if ranks is None else both * xp.sqrt(ranks)
 
 
-def _rank(score: Array) -> Array:
+def rank_weights(score: Array) -> Array:
     """1/p … 1, rising with the score."""
     values = to_numpy(score)
     order = np.empty(values.shape[0])
@@ -260,7 +260,7 @@ def _rank(score: Array) -> Array:
     return as_like(order / values.shape[0], score)
 
 
-def _changed(now: tuple[Array, Array], before: tuple[Array, Array], m: int) -> float:
+def new_pairs(now: tuple[Array, Array], before: tuple[Array, Array], m: int) -> float:
     """Share of the pairs ``now`` that are not among those ``before``."""
     keys, old = (to_numpy(i) * m + to_numpy(j) for i, j in (now, before))
     return 1 - float(np.isin(keys, old).mean())

@@ -1,0 +1,57 @@
+"""A last fit of the map to the points that choose each other.
+
+Words without a translation and cells of a kind that the other assay lacks must go somewhere in a plan with given weights,
+and that bends the map a little. Once the right optimum is found, nearest neighbours tell who has a counterpart: pairs that
+choose each other, with hubs held back (CSLS), the nearer the more they count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..arrays import Array, namespace, transpose
+from ..retrieval.neighbours import matches_by_distance
+from ..retrieval.refine import new_pairs, rank_weights
+from ..transport.schedule import Schedule
+from .alternate import Observer, alternate
+from .outcome import Finish, finish
+from .problem import Problem
+from .settings import Settings
+
+ROUNDS = 10  # of pairs and map, at most
+NEW = 0.02  # share of pairs that are new, below which they have settled
+FEWEST = 2  # pairs a dimension: fewer do not determine a map
+LOST = 0.5  # of the first pairs: where fewer are left, the map was not right to begin with
+
+
+def polished(problem: Problem, settings: Settings, winner: Finish, on_step: Observer | None = None) -> Finish:
+    """The winner with its map fitted to mutual neighbours, and the plan of that map; as it is where they are too few."""
+    w = refit(problem, settings, winner.map)
+    if w is None:
+        return winner
+    last = winner.run.epsilon or settings.schedule.floor  # exact plans have none
+    here = replace(settings, schedule=Schedule.fixed(last, absolute=settings.schedule.absolute))
+    run = alternate(
+        problem, w[None], here, stage="polish", on_step=on_step, warm=winner.run.coupler.only(winner.index), hold=True
+    )
+    found = finish(run, 0, winner.name, settings)
+    return replace(found, objective=winner.objective, value=winner.value, earlier=winner.history)
+
+
+def refit(problem: Problem, settings: Settings, w: Array) -> Array | None:
+    """The map (dx, dy) that mutual neighbours under it lead back to; None where too few are found or stay."""
+    xp = namespace(w)
+    first, before = 0, None
+    for _ in range(ROUNDS):
+        i, j, score = matches_by_distance(problem.x @ w, problem.y)
+        first = first or i.shape[0]
+        if i.shape[0] < max(FEWEST * max(w.shape), LOST * first):
+            return None
+        weight = rank_weights(score) * xp.sqrt(xp.take(problem.a, i, axis=0) * xp.take(problem.b, j, axis=0))
+        left, right = xp.take(problem.x, i, axis=0), xp.take(problem.y, j, axis=0)
+        moment = transpose(left) @ (right * (weight / xp.sum(weight))[:, None])
+        w = settings.invariance.best_map(moment if problem.seeds is None else moment + problem.seeds)
+        if before is not None and new_pairs((i, j), before, problem.y.shape[0]) < NEW:
+            break
+        before = i, j
+    return w

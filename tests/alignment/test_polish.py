@@ -1,0 +1,83 @@
+"""A last fit to the points that choose each other."""
+
+import math
+
+import numpy as np
+import pytest
+
+import invarot
+from invarot.errors import InputError
+
+
+@pytest.fixture(scope="module")
+def partly_shared():
+    """Two clouds that share three quarters of their points, a little noise, and the turn between them."""
+    rng = np.random.default_rng(0)
+    x = rng.gamma(2.0, size=(400, 3))
+    turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    y = np.vstack([x[:300] @ turn + 0.05 * rng.normal(size=(300, 3)), rng.gamma(2.0, size=(100, 3)) @ turn])
+    return x, y[rng.permutation(400)], turn
+
+
+@pytest.fixture(scope="module")
+def both(partly_shared):
+    x, y, _ = partly_shared
+    return invarot.align(x, y), invarot.align(x, y, polish=True)
+
+
+def test_points_without_a_counterpart_no_longer_bend_the_map(partly_shared, both):
+    errors = [np.linalg.norm(one.map - partly_shared[2]) for one in both]
+    assert errors[1] < 0.6 * errors[0], errors
+
+
+def test_the_map_stays_in_the_ball_and_the_plan_is_its_own(partly_shared, both):
+    x, _, _ = partly_shared
+    plain, polished = both
+    np.testing.assert_allclose(polished.map.T @ polished.map, np.eye(3), atol=1e-12)
+    np.testing.assert_allclose(polished.plan.z, x @ polished.map, atol=1e-12)
+    assert polished.history[-1].marginal_error <= 1e-3
+    assert polished.history[-1].stage == "polish"
+    assert polished.objective < plain.objective  # it is no longer the optimum
+    assert polished.verdict == plain.verdict
+
+
+@pytest.mark.parametrize("options", [{"p": 3.0}, {"proper": True}, {"plan": "exact", "start": "axes"}, {"scale": True}])
+def test_with_other_options(partly_shared, options):
+    x, y, _ = partly_shared
+    x, y = x[:150], y[:150]
+    found = invarot.align(x, y, polish=True, **options)
+    spectrum = found.spectrum()
+    if options == {"p": 3.0}:
+        assert np.sum(spectrum**3) == pytest.approx(3.0)
+    else:
+        np.testing.assert_allclose(spectrum, spectrum[0])
+    if "proper" in options:
+        assert np.linalg.det(found.map) == pytest.approx(1)
+    assert found.history[-1].stage == "polish"
+
+
+def test_known_pairs_keep_their_say():
+    """Of two equally good turns of a symmetric cloud, pairs choose one, before and after."""
+    angles = np.arange(40) * (math.pi / 20)
+    x = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    pairs = np.stack([np.arange(40), (np.arange(40) + 7) % 40], axis=1)[:3]
+    found = invarot.align(x, x, seeds=pairs, start="seeds", polish=True)
+    np.testing.assert_allclose((x @ found.map)[:3], x[pairs[:, 1]], atol=1e-6)
+
+
+def test_too_few_pairs_leave_the_map_as_it_was():
+    rng = np.random.default_rng(2)
+    x = rng.gamma(2.0, size=(30, 40))
+    y = x[::-1] @ np.linalg.qr(rng.normal(size=(40, 40)))[0]
+    plain, polished = (invarot.align(x, y, polish=polish) for polish in (False, True))
+    np.testing.assert_array_equal(plain.map, polished.map)
+    assert polished.history[-1].stage != "polish"
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    ({"polish": "yes"}, "polish: expected True or False"),
+    ({"polish": True, "objective": "transport", "p": 2}, "polish: expected objective='simplified'"),
+])  # fmt: skip
+def test_bad_options(options, message):
+    with pytest.raises(InputError, match=message):
+        invarot.align(np.eye(4), np.eye(4), **options)
