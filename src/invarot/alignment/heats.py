@@ -22,6 +22,7 @@ FIRST_HEAT = 5  # steps after which only those at the head go on
 RACE_FLOOR = 0.03  # and only down to this epsilon
 SINGLE = 1e-12, 1e12  # cost scales between which squares of points are far from the ends of single precision
 FINALISTS = 3  # of a race that may go on to the full problem
+Floats = np.ndarray[Any, Any]
 
 
 def run_race(
@@ -29,7 +30,8 @@ def run_race(
 ) -> tuple[Array, Any]:
     """Where each candidate gets on the coarse problem: maps (s, dx, dy) and values (s,).
 
-    After a first heat only the best few go on, with those that are as good as they are.
+    After a first heat only the best few go on, with those that are as good as they are, and those that could be the best
+    once their plans have their marginals: off by a hundredth, these move the objective by about as much.
     """
     if len(wave.names) == 1:
         return wave.maps, np.zeros(1)
@@ -38,14 +40,15 @@ def run_race(
     coarse = _in_single(coarse)
     brief = quick(settings)
     first = replace(brief, max_iter=min(FIRST_HEAT, brief.max_iter))
-    maps, values, epsilon = _heat(coarse, as_like(wave.maps, coarse.x), first, on_step)
-    ahead = values >= np.sort(values)[-min(FINALISTS, len(values))] - slack(coarse, settings, float(np.max(values)))
+    maps, values, off, epsilon = _heat(coarse, as_like(wave.maps, coarse.x), first, on_step)
+    near = slack(coarse, settings, float(np.max(values)))
+    ahead = values >= np.sort(values)[-min(FINALISTS, len(values))] - near
+    ahead |= values + np.minimum(off, first.plan_tol) * coarse.score_scale >= np.max(values) - near
     chosen = as_like(np.nonzero(ahead)[0], maps, dtype=namespace(maps).int64)
     going_on = not brief.schedule.absolute and epsilon > 0  # exact plans have no epsilon
     schedule = replace(brief.schedule, epsilon=epsilon) if going_on else brief.schedule
-    # marginals that are off by a hundredth move the objective by about as much: more than many maps differ by
     last = replace(brief, schedule=schedule, plan_tol=settings.plan_tol, plan_max_iter=settings.plan_max_iter)
-    maps[chosen], values[ahead], _ = _heat(coarse, maps[chosen], last, on_step)
+    maps[chosen], values[ahead], *_ = _heat(coarse, maps[chosen], last, on_step)
     return as_like(maps, problem.x), values.astype(np.float64)
 
 
@@ -64,12 +67,13 @@ def _in_single(problem: Problem) -> Problem:
 
 def _heat(
     problem: Problem, maps: Array, settings: Settings, on_step: Observer | None
-) -> tuple[Array, np.ndarray[Any, Any], float]:
-    """Where the candidates get together: maps, values, and the highest epsilon at which a batch of them ended."""
+) -> tuple[Array, Floats, Floats, float]:
+    """Where the candidates get together: maps, values, how far marginals are off, and the highest epsilon of a batch's end."""
     parts, _ = batches(problem, maps.shape[0], settings)
     runs = [alternate(problem, maps[part], settings, stage="race", on_step=on_step, lenient=True) for part in parts]
     found = namespace(maps).concat([run.maps for run in runs], axis=0)
-    return found, np.concatenate([run.values for run in runs]), max(run.epsilon for run in runs)
+    off = np.concatenate([run.records[-1]["marginal_error"] for run in runs])
+    return found, np.concatenate([run.values for run in runs]), off, max(run.epsilon for run in runs)
 
 
 def quick(settings: Settings) -> Settings:

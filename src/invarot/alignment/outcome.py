@@ -23,9 +23,10 @@ from .verdict import Verdict, decide, judge, nearest
 
 SAME_MAP = 0.1  # two maps are one if they differ by less than this part of their norm
 PROBES = 300  # points on which two maps that differ by more are compared
+RIVALS = 3  # that are sharpened beside the winner, at most
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # one is known by what it is, not by what it holds
 class Finish:
     """One start solved in full."""
 
@@ -46,6 +47,11 @@ class Finish:
     def history(self) -> History:
         return self.earlier + self.run.history(self.index)
 
+    @property
+    def ended(self) -> float:
+        """The signed objective at the epsilon it ended at: ``value``, unless it was sharpened."""
+        return float(self.run.values[self.index])
+
 
 @dataclass(frozen=True)
 class Tried:
@@ -56,6 +62,7 @@ class Tried:
     on_step: Observer | None
     finishes: list[Finish] = field(default_factory=list)
     dropped: list[StartRecord] = field(default_factory=list)
+    sharp: dict[Finish, Finish] = field(default_factory=dict)  # what has been sharpened, and what it became
 
     def records(self) -> tuple[StartRecord, ...]:
         return (*(StartRecord(one.name, one.objective, True) for one in self.finishes), *self.dropped)
@@ -66,6 +73,7 @@ class Outcome:
     """The best of all starts, the record of each, and the verdict."""
 
     winner: Finish
+    place: int  # of the winner, before it was sharpened, among the finished starts
     starts: tuple[StartRecord, ...]
     verdict: Verdict
 
@@ -105,34 +113,40 @@ def _alike_each(problem: Problem, one: Array, others: Array) -> Any:
 def conclude(tried: Tried) -> Outcome:
     """The best of all finished starts, sharpened, and the verdict on it."""
     problem, settings, finishes = tried.problem, tried.settings, tried.finishes
-    winner = max(finishes, key=lambda one: one.value)
-    rivals = [winner.map]
-    same_as_winner = _alike_each(problem, winner.map, namespace(winner.map).stack([one.map for one in finishes]))
-    for one, same in zip(finishes, same_as_winner, strict=True):
+    maps = namespace(finishes[0].map).stack([one.map for one in finishes])
+    place, *others = sorted(range(len(finishes)), key=lambda k: -finishes[k].value)
+    winner = finishes[place]
+    rivals: list[Finish] = []
+    same_as_winner = _alike_each(problem, winner.map, maps)
+    for k in others:
+        one = finishes[k]
         if (
-            not same
+            not same_as_winner[k]
             and winner.value - one.value <= slack(problem, settings, winner.value)
-            and not any(alike(problem, one.map, other) for other in rivals)
+            and not any(alike(problem, one.map, other.map) for other in rivals)
         ):
-            rivals.append(one.map)
-    winner = _sharpen(tried, winner)
+            rivals.append(one)
+    winner, *rivals = _told_apart(tried, [winner, *rivals])
+    if winner is not finishes[place]:
+        place = finishes.index(winner)
+        same_as_winner = _alike_each(problem, winner.map, maps)
+    winner = _sharpened(tried, winner)
     verdict = judge(
         problem, settings, winner.map, winner.plan,
-        agreement=float(np.mean(same_as_winner)), rivals=len(rivals) - 1, rng=np.random.default_rng(0),
+        agreement=float(np.mean(same_as_winner)), rivals=len(rivals), rng=np.random.default_rng(0),
     )  # fmt: skip
-    return Outcome(winner, tried.records(), verdict)
+    return Outcome(winner, place, tried.records(), verdict)
 
 
 def mirrored(tried: Tried, outcome: Outcome) -> Outcome:
     """The outcome, or where a direction of its map lay the wrong way round the better one, which takes its place."""
-    problem, settings, finishes, winner = tried.problem, tried.settings, tried.finishes, outcome.winner
+    problem, settings, winner = tried.problem, tried.settings, outcome.winner
     if not (mirrors.applies(problem, settings) and isinstance(winner.plan, EntropicPlan)):
         return outcome
     run = mirrors.improve(problem, settings, winner.plan, winner.value, tried.on_step)
     if run is None:
         return outcome
-    best = max(range(len(finishes)), key=lambda k: finishes[k].value)
-    finishes[best] = replace(finish(run, 0, winner.name, settings), earlier=winner.history)
+    tried.finishes[outcome.place] = replace(finish(run, 0, winner.name, settings), earlier=winner.history)
     return conclude(tried)
 
 
@@ -159,8 +173,31 @@ def challenged(problem: Problem, settings: Settings, outcome: Outcome) -> Outcom
     return replace(outcome, verdict=decide(replace(outcome.verdict.evidence, better=better)))
 
 
+def _told_apart(tried: Tried, equals: list[Finish]) -> list[Finish]:
+    """Of finishes that score alike, best first, those that still do at the sharpest epsilon, the best there first.
+
+    What a plan blurs two maps may share, a reflection above all, and its score does not tell them apart.
+    """
+    few, more = equals[: RIVALS + 1], equals[RIVALS + 1 :]
+    if len(few) == 1:
+        return equals
+    ends = [_sharpened(tried, one) for one in few]
+    if any(end is one for end, one in zip(ends, few, strict=True)):
+        return equals  # not all of them at one epsilon
+    order = sorted(range(len(few)), key=lambda k: -ends[k].ended)
+    best = ends[order[0]].ended
+    near = slack(tried.problem, tried.settings, best)
+    return [few[k] for k in order if best - ends[k].ended <= near] + more
+
+
+def _sharpened(tried: Tried, one: Finish) -> Finish:
+    """``one`` at the sharpest epsilon worth trying, or as it is where its marginals do not come within tolerance in time."""
+    if one not in tried.sharp:
+        tried.sharp[one] = _sharpen(tried, one)
+    return tried.sharp[one]
+
+
 def _sharpen(tried: Tried, winner: Finish) -> Finish:
-    """The winner at the sharpest epsilon worth trying; kept only where its marginals come within tolerance in time."""
     settings = tried.settings
     if settings.sharpest is None or settings.sharpest >= settings.schedule.floor or settings.plan == "exact":
         return winner
