@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..geometry.schatten import SchattenBall
-from ..words import Gold, Preprocessing, Vectors, load_core_pair
+from ..words import Gold, Preprocessing, load_core_pair
 
 Floats = np.ndarray[Any, Any]
 
@@ -40,9 +40,9 @@ def random_map(d: int, p: float, rng: np.random.Generator) -> Floats:
     return np.asarray(SchattenBall(p).fit(draw))
 
 
-def core_words(count: int) -> tuple[Vectors, Vectors, Floats, Floats, Gold]:
+def core_words(count: int) -> tuple[Floats, Floats, Gold]:
     """The first words of the pair that ships along, preprocessed, and its gold list."""
     source, target, pairs = load_core_pair()
     source, target = source.first(count), target.first(count)
     x, y = (Preprocessing().fit_apply(side.vectors)[1] for side in (source, target))
-    return source, target, x, y, Gold.from_pairs(pairs, source.words, target.words)
+    return x, y, Gold.from_pairs(pairs, source.words, target.words)

@@ -43,7 +43,7 @@ def load_pair(context: Context) -> Pair:
     """The first pair of ``--data`` or ``--muse``, else the core pair with the whole of its list to test on."""
     if context.data is not None or context.muse is not None:
         return find_tasks(context)[0].load()
-    _, _, x, y, gold = core_words(1500 if context.quick else 5000)
+    x, y, gold = core_words(1500 if context.quick else 5000)
     return Pair(x, y, [], gold)
 
 

@@ -7,6 +7,7 @@ import json
 import platform
 import sys
 import time
+import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from ..errors import InputError
+from ..errors import InputError, NotConverged
 from ..words.writers import replacing
 
 Row = dict[str, Any]
@@ -86,7 +87,8 @@ def reproduce(experiment: Experiment, context: Context, *, tell: Teller | None =
         tell(f"{experiment.name} {number}/{len(todo)} · {cell.name}")
         start = time.perf_counter()
         # quick problems are too small for threads to help, and on a busy machine threads wait for each other
-        with threadpool_limits(limits=1 if context.quick else None):
+        with threadpool_limits(limits=1 if context.quick else None), warnings.catch_warnings():
+            warnings.simplefilter("ignore", NotConverged)  # a run that did not settle is a result too
             rows = [dict(row) for row in cell.work()]
         if not rows:  # something it needs is not installed: left to a run that has it
             continue
@@ -118,6 +120,11 @@ def reproduce(experiment: Experiment, context: Context, *, tell: Teller | None =
     seconds = sum(cell["seconds"] for cell in finished)
     _write_manifest(context, experiment, sentence, seconds, time.perf_counter() - begun, machines)
     return sentence
+
+
+def held(claim: bool) -> str:
+    """What a conclusion says of a claim."""
+    return "held" if claim else "did NOT hold"
 
 
 def write_csv(path: Path, rows: Sequence[Row]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..geometry.schatten import SchattenBall, dual_exponent, identity_radius, vector_norm
-from .run import Cell, Context, Experiment, Row
+from .run import Cell, Context, Experiment, Row, held
 from .style import INK, look
 
 EXPONENTS = (1.0, 4 / 3, 2.0, 4.0, math.inf)
@@ -75,9 +75,9 @@ def conclude(rows: list[Row]) -> str:
     rank_one = by[1.0]["s2"] < 1e-9
     attained = max(abs(row["value"] - row["bound"]) for row in rows)
     beaten = max(row["best_random"] - row["value"] for row in rows)
-    held = corner and rank_one and attained < 1e-9 and beaten <= 1e-9
+    right = corner and rank_one and attained < 1e-9 and beaten <= 1e-9
     return (
-        f"The claim {'held' if held else 'did NOT hold'}: the best map is orthogonal for p = ∞ and of rank one for "
+        f"The claim {held(right)}: the best map is orthogonal for p = ∞ and of rank one for "
         f"p = 1; the value meets k·‖σ‖_q to {attained:.0e} for every p, and no random map of the ball beat it."
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -11,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import NotConverged
 from ..arrays import Array, on_cuda, place
 from ..errors import MissingExtra
 from ..retrieval import evaluate
 from ..words import shuffled_order
-from .run import Cell, Context, Experiment, Row
+from .run import Cell, Context, Experiment, Row, held
 from .style import INK, LOOKS, footnote
 from .systems import SYSTEMS, Job, Sizes
 from .tasks import Task, find_tasks
@@ -88,12 +86,10 @@ def measure(task: Task, system: str, shuffled: bool, seed: int, context: Context
     rows: list[Row] = []
     begun, spent = time.perf_counter(), 0.0
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", NotConverged)
-            for name, maps in SYSTEMS[system](Job(setting.x, setting.y, setting.known, seed, setting.sizes)):
-                spent += time.perf_counter() - begun
-                rows.append(setting.score(name, maps, spent))
-                begun = time.perf_counter()
+        for name, maps in SYSTEMS[system](Job(setting.x, setting.y, setting.known, seed, setting.sizes)):
+            spent += time.perf_counter() - begun
+            rows.append(setting.score(name, maps, spent))
+            begun = time.perf_counter()
     except MissingExtra:
         return []
     return rows
@@ -176,9 +172,9 @@ def conclude(rows: list[Row]) -> str:
     for name in ("l_∞-InvarOT", "l_∞-InvarOT + refine"):
         if name in mean and rivals:
             best = max(value for value, _ in rivals.values())
-            claims.append(f"{name} within 2 points of the best rival: {_held(mean[name][0] >= best - 2)}")
+            claims.append(f"{name} within 2 points of the best rival: {held(mean[name][0] >= best - 2)}")
             if "self-learning" in rivals:
-                claims.append(f"faster than self-learning: {_held(mean[name][1] < rivals['self-learning'][1])}")
+                claims.append(f"faster than self-learning: {held(mean[name][1] < rivals['self-learning'][1])}")
     failed = sum(line["failed"] for line in lines)
     runs = sum(line["runs"] for line in lines)
     listing = "; ".join(f"{name} {score:.1f} % in {seconds:.1f} s" for name, (score, seconds) in mean.items())
@@ -186,10 +182,6 @@ def conclude(rows: list[Row]) -> str:
         f"Comparable accuracy at less cost: {'; '.join(claims) or 'not tested'}. "
         f"{listing or 'No run in order of frequency'}. {failed} of {runs} runs failed."
     )
-
-
-def _held(value: bool) -> str:
-    return "held" if value else "did NOT hold"
 
 
 EXPERIMENT = Experiment(
