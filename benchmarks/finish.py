@@ -1,15 +1,17 @@
-"""What the last steps gain: words that are taken held back, and spelling. P@1 with CSLS on the train dictionaries alone.
+"""What the last steps gain: words that are taken or rare held back, and spelling. P@1 with CSLS on the train dictionaries alone.
 
     python benchmarks/finish.py --data DATA [--pairs 100-es 300-de ...] [--device cuda] [--models FOLDER] > results/finish.txt
+    python benchmarks/finish.py --data DATA --ordered [...] > results/finish_ordered.txt
 
-Each pair is learned once (the recipe "best", first 5,000 words shuffled by the seed, 20,000 words kept, all words fitted on) and
-finished in several ways; nothing is learned anew in between. *Rare*: the 1,500 rarest source words that can be asked. The
-test dictionaries are not read. ``--models`` keeps what was learned.
+Each pair is learned once (the recipe "best", first 5,000 words shuffled by the seed or, with ``--ordered``, as they come; 20,000 words
+kept, all words fitted on) and finished in several ways; nothing is learned anew in between. *Rare*: the 1,500 rarest source
+words that can be asked. The test dictionaries are not read. ``--models`` keeps what was learned.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,16 +19,16 @@ from typing import Any
 
 import numpy as np
 
-from invarot.arrays import Array, namespace, place, to_numpy
+from invarot.arrays import Array, as_like, namespace, place, to_numpy
 from invarot.retrieval import neighbours
 from invarot.retrieval.scores import unit_rows
 from invarot.translation import Translation, learn, load_translation, recipe, save_translation
-from invarot.translation.taken import best_matches, hold_back
+from invarot.translation.taken import best_matches, hold_back, rarity
 from invarot.words import Gold, read_dictionary, read_vectors, shuffled_order
 from invarot.words.spelling import SPELLING, spelling
 
 TOP, EXTRA, RARE = 20_000, 30_000, 1500
-TAKEN = recipe("best").taken
+TAKEN, RARE_SHARE = recipe("best").taken, recipe("best").rare
 PAIRS = ("100-es", "100-fr", "100-de", "300-es", "300-fr", "300-de")
 RUSSIAN = str.maketrans("abcdefghijklmnopqrstuvwxyz", "абцдефгхийклмнопярстувщжыз")
 
@@ -35,14 +37,15 @@ Sides = tuple[Array, Array]
 
 
 def learned(args: argparse.Namespace, pair: str, seed: int) -> Translation:
-    folder = None if args.models is None else args.models / f"{pair}-{seed}"
+    folder = None if args.models is None else args.models / f"{pair}-{'ordered' if args.ordered else seed}"
     if folder is not None and folder.exists():
         return load_translation(folder)
     size, language = pair.split("-")
     files = [args.data / f"europarl{size}" / f"{name}.npz" for name in ("en", language)]
     sides = [read_vectors(file, max_words=TOP + EXTRA) for file in files]
-    sides = [side.take(shuffled_order(len(side), first=5000, rng=2 * seed + k)) for k, side in enumerate(sides)]
-    model = learn(*sides, how=recipe("best", ordered=False), rng=seed, device=args.device, keep=TOP)
+    if not args.ordered:
+        sides = [side.take(shuffled_order(len(side), first=5000, rng=2 * seed + k)) for k, side in enumerate(sides)]
+    model = learn(*sides, how=recipe("best", ordered=args.ordered), rng=seed, device=args.device, keep=TOP)
     if folder is not None:
         save_translation(model, folder)
     return model
@@ -77,13 +80,21 @@ def measure(x: Array, y: Array, asked: Queries) -> np.ndarray[Any, Any]:
     return np.asarray(rows)
 
 
-def finished(x: Array, y: Array, share: float, count: int = 1) -> Sides:
+def finished(x: Array, y: Array, share: float, count: int = 1, rare: float = 0.0) -> Sides:
     best = best_matches(x, y, count=count)
     assert best is not None
     xp = namespace(x)
     left, right = (
-        hold_back(z, b, share, float(xp.mean(b)), target=target)
+        hold_back(z, share * (b - xp.mean(b)) + as_like(rare * rarity(z.shape[0]), z), target=target)
         for z, b, target in ((x, best[0], False), (y, best[1], True))
+    )
+    return left, right
+
+
+def compared(sides: Sides, weight: float) -> Sides:
+    """The log rank as a coordinate of both sides, so that words of unlike rank lie further apart."""
+    left, right = (
+        namespace(z).concat([unit_rows(z), as_like(weight * rarity(z.shape[0]), z)[:, None]], axis=1) for z in sides
     )
     return left, right
 
@@ -100,8 +111,17 @@ def ways(model: Translation, x: Array, y: Array) -> Iterator[tuple[str, Sides]]:
         return left, right
 
     yield "as refined and set off", (x, y)
-    for share in (0.15, 0.25, 0.35):
+    for share in (0.15, 0.25, 0.35, 0.45, 0.5):
         yield f"taken {share}", finished(x, y, share)
+    if model.settings["ordered"]:
+        for rare in (0.01, 0.02, 0.03, 0.04, 0.06):
+            yield f"taken {TAKEN}, rare {rare}", finished(x, y, TAKEN, rare=rare)
+        for weight in (0.03, 0.05, 0.08, 0.12):
+            yield f"taken {TAKEN}, log rank compared {weight}", finished(*compared((x, y), weight), TAKEN)
+        yield (
+            f"taken {TAKEN}, rare {RARE_SHARE}, spelling {SPELLING}",
+            finished(*spelled(SPELLING), TAKEN, rare=RARE_SHARE),
+        )
     for count in (3, 10):
         yield f"mean of {count} instead of the best, {TAKEN}", finished(x, y, TAKEN, count)
     for weight in (0.4, 0.6, 0.8, 1.0):
@@ -110,7 +130,7 @@ def ways(model: Translation, x: Array, y: Array) -> Iterator[tuple[str, Sides]]:
     for longest in (2, 4):
         name = f"taken {TAKEN}, spelling {SPELLING}, runs of up to {longest}"
         yield name, finished(*spelled(SPELLING, longest=longest), TAKEN)
-    for size in (64, 512):
+    for size in (64, 256, 512):
         yield f"taken {TAKEN}, spelling {SPELLING}, {size} coordinates", finished(*spelled(SPELLING, size=size), TAKEN)
     foreign = tuple(word.translate(RUSSIAN) for word in model.target.words)
     yield (
@@ -127,7 +147,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--pairs", nargs="+", default=PAIRS)
-    parser.add_argument("--only", nargs="+", help="only the ways whose name holds one of these, and the first")
+    parser.add_argument(
+        "--only", nargs="+", help="only the ways in whose name one of these patterns is found, and the first"
+    )
+    parser.add_argument("--ordered", action="store_true", help="rows as they come, most frequent first")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--models", type=Path, help="folder to keep what was learned in, or to find it")
@@ -136,10 +159,11 @@ def main() -> None:
     for pair in args.pairs:
         model = replace(learned(args, pair, args.seed), source_best=None, target_best=None)
         asked = queries(args, pair, model)
+        model = replace(model, settings={**model.settings, "rare": 0.0})
         x, y = (place(np.asarray(side, dtype=np.float32), args.device) for side in model.spelled(0).common())
         first: np.ndarray[Any, Any] | None = None
         for name, sides in ways(model, x, y):
-            if args.only and first is not None and not any(part in name for part in args.only):
+            if args.only and first is not None and not any(re.search(part, name) for part in args.only):
                 continue
             found = measure(*sides, asked)
             first = found if first is None else first

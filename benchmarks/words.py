@@ -17,7 +17,6 @@ import csv
 import itertools
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import replace
 from functools import lru_cache
 from multiprocessing import get_context
 from pathlib import Path
@@ -98,7 +97,7 @@ def run(args: argparse.Namespace, folder: str, language: str, order: str, seed: 
     sides = [load(args.data / folder / f"{name}.npz", limit) for name in ("en", language)]
     if order == "shuffled":
         sides = [side.take(shuffled_order(len(side), first=5000, rng=2 * seed + k)) for k, side in enumerate(sides)]
-    how = replace(recipe("best"), ordered=order == "ordered")
+    how = recipe("best", ordered=order == "ordered")
     model = learn(sides[0], sides[1], how=how, rng=seed, device=args.device, keep=TOP)
     seconds = model.settings["seconds"]
     rows: list[Row] = []

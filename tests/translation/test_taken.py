@@ -11,7 +11,7 @@ from invarot.cli.export import write_mapped
 from invarot.errors import InputError
 from invarot.retrieval import neighbours
 from invarot.translation import learn, load_translation, recipe, save_translation
-from invarot.translation.taken import best_matches, hold_back
+from invarot.translation.taken import CONSTANT, best_matches, hold_back, rarity
 from invarot.words import Vectors, read_vectors
 from invarot.words.spelling import SIZE
 
@@ -39,7 +39,7 @@ def test_the_best_match_of_either_side(lib):
     np.testing.assert_allclose(lib.numpy(found[0]), cosines.max(axis=1))
     np.testing.assert_allclose(lib.numpy(found[1]), cosines.max(axis=0))
     assert best_matches(lib.array(x), lib.array(y[:499])) is None
-    held = hold_back(lib.array(x), found[0], 0.3, 0.5, target=False)
+    held = hold_back(lib.array(x), 0.3 * (found[0] - 0.5), target=False)
     assert lib.owns(held)
     np.testing.assert_allclose(lib.numpy(held)[:, 5], 0.5 - cosines.max(axis=1))
     np.testing.assert_allclose(lib.numpy(held)[:, 6], 0.3)
@@ -51,11 +51,10 @@ def test_a_word_with_a_near_match_of_its_own_is_held_back():
     cosines = x @ y.T
     assert cosines.argmax(axis=1).tolist() == [0, 0]
     best = cosines.max(axis=1), cosines.max(axis=0)
-    left, right = (hold_back(z, b, 1.0, b.mean(), target=t) for z, b, t in ((x, best[0], False), (y, best[1], True)))
+    left, right = (hold_back(z, b - b.mean(), target=t) for z, b, t in ((x, best[0], False), (y, best[1], True)))
     expected = cosines - (best[0] - best[0].mean())[:, None] - (best[1] - best[1].mean())
     np.testing.assert_allclose(left @ right.T, expected)
-    assert hold_back(x, None, 1.0, 0.0, target=False) is x
-    assert hold_back(x, best[0], 0.0, 0.0, target=False) is x
+    assert hold_back(x, None, target=False) is x
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +98,59 @@ def test_known_words_brought_as_new_ones_land_where_they_are(pair, model):
     np.testing.assert_allclose(brought, spelled.common()[1][:9], atol=1e-5)
     with pytest.raises(InputError, match="words: expected the 9 words"):
         spelled.bring(pair[0].vectors[:9])
+
+
+@pytest.fixture(scope="module")
+def ordered(pair):
+    return learn(pair[0], pair[1], how=recipe("fast", rare=0.05), dictionary=pair[2])
+
+
+def test_rare_words_are_held_back_where_the_order_is_known(tmp_path, pair, ordered):
+    rare = np.log(np.arange(1, 601)) - np.log(np.arange(1, 601)).mean()
+    np.testing.assert_allclose(rarity(600), rare)
+    x, y = ordered.common()
+    cosines = unit(x[:, :12]) @ unit(y[:, :12]).T
+    np.testing.assert_allclose(x @ y.T, cosines - 0.05 * rare[:, None] - 0.05 * rare, atol=1e-5)
+    save_translation(ordered, tmp_path / "m")
+    np.testing.assert_array_equal(load_translation(tmp_path / "m").common()[1], y)
+    assert ordered.history[-1]["stage"] == "finish"
+    both = replace(ordered, settings={**ordered.settings, "taken": 0.3}).with_best()
+    best = cosines.max(axis=1)
+    lower = 0.05 * rare + 0.3 * (best - best.mean())
+    np.testing.assert_allclose(both.common()[0][:, 12], -lower / CONSTANT, atol=1e-5)
+
+
+def test_of_two_words_equally_near_the_more_frequent_is_chosen(pair, ordered):
+    words, vectors = list(pair[1].words), pair[1].vectors.copy()
+    first, last = words.index(pair[2][0][1]), len(words) - 1
+    vectors[last] = vectors[first]
+    twins = replace(ordered, target=Vectors(tuple(words), vectors))
+    (best, score), (second, lower) = twins.translate(pair[2][0][0], k=2, method="cosine")[pair[2][0][0]]
+    assert (best, second) == (words[first], words[last])
+    assert score > lower + 0.05
+
+
+def test_rank_is_left_alone_where_it_says_nothing(pair, ordered):
+    assert recipe("best", ordered=False).rare == 0 < recipe("best").rare
+    with pytest.raises(InputError, match="rare: expected 0 where rows are not ordered"):
+        recipe("best", ordered=False, rare=0.02)
+    with pytest.raises(InputError, match="rare: expected"):
+        recipe("best", rare=-1)
+    settings = ordered.settings
+    for changed in ({**settings, "ordered": False}, {**settings, "refine_words": 599}, {}):
+        assert replace(ordered, settings=changed).rare == 0
+    few = replace(ordered, source=pair[0].first(499), target=pair[1])
+    assert few.rare == 0
+    assert few.common()[0].shape == (499, 12)
+
+
+def test_new_words_are_the_rarest(pair, ordered):
+    brought = ordered.bring(pair[0].vectors[:9], words=pair[0].words[:9])
+    np.testing.assert_allclose(brought, ordered.common()[0][:9], atol=1e-5)
+    unnamed = ordered.bring(pair[0].vectors[:9])[:, 12]
+    np.testing.assert_allclose(unnamed, -0.05 * (np.log(601) - np.log(np.arange(1, 601)).mean()) / CONSTANT, rtol=1e-5)
+    with pytest.raises(InputError, match="words: expected the 9 words of the vectors, got 8"):
+        ordered.bring(pair[0].vectors[:9], words=pair[0].words[:8])
 
 
 @pytest.fixture(scope="module")

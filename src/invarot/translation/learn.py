@@ -140,7 +140,7 @@ def learn(
     if plan.taken and max(len(model.source), len(model.target)) <= plan.refine_words:
         with own_threads():
             model = model.with_best(device=device)
-    if near is not None or model.source_best is not None or plan.spelling:
+    if near is not None or model.source_best is not None or plan.spelling or model.rare:
         clock.lap("finish")
         if watch is not None and dictionary is not None:
             clock.history.append({"stage": "finish", "precision@1": _right(model, dictionary)})

@@ -21,7 +21,7 @@ from ..words.preprocessing import Preprocessing
 from ..words.spelling import SPELLING, add_spelling, usable_weight
 from ..words.vectors import Vectors
 from .surroundings import set_off, surroundings
-from .taken import best_matches, hold_back
+from .taken import best_matches, enough, hold_back, rarity
 
 SHORTLIST = 200  # nearest by cosine that a few words' translations are chosen among
 
@@ -67,31 +67,39 @@ class Translation:
 
     def common(self, *, reverse: bool = False) -> tuple[Floats, Floats]:
         """Both vocabularies in the common space, (n, d) and (m, d): from, to."""
-        x = self._held_back(self._own(target=False), self.source_best, target=False)
-        y = self._held_back(self._own(target=True), self.target_best, target=True)
+        x, y = (
+            self._held_back(self._own(target=target), best, rarity(len(side)), target=target)
+            for side, best, target in ((self.source, self.source_best, False), (self.target, self.target_best, True))
+        )
         return (y, x) if reverse else (x, y)
 
     def bring(self, vectors: Floats, *, words: Sequence[str] | None = None, target: bool = False) -> Floats:
         """Vectors of new words of the source (or the target), as they are read, in the common space: (n, d).
 
-        A model that goes by spelling too needs the ``words``.
+        A model that goes by spelling too needs the ``words``. Where rare words are held back, words that are not known, or
+        not named, count as rarer than all that are.
         """
         new, share = self._mapped(vectors, target=target), self._share("local")
         if (self.target_near if target else self.source_near) is not None:
             known = self._mapped((self.target if target else self.source).vectors, target=target)
             new = to_numpy(set_off(new, surroundings(new, known), share, known))
         weight = self._share("spelling")
-        if weight and (words is None or len(words) != len(vectors)):
+        if len(words) != len(vectors) if words is not None else weight:
             raise InputError(
-                f"words: expected the {len(vectors)} words of the vectors, since the model goes by spelling too, got "
-                f"{'none' if words is None else len(words)}"
+                f"words: expected the {len(vectors)} words of the vectors{', since the model goes by spelling too' if weight else ''}"
+                f", got {'none' if words is None else len(words)}"
             )
         new = to_numpy(add_spelling(new, words or (), weight))
-        if self.source_best is None:
-            return new
-        other = unit_rows(self._own(target=not target))
-        _, best = neighbours(new, other, method="cosine", k=1)
-        return self._held_back(new, to_numpy(best)[:, 0], target=target)
+        best = None
+        if self.source_best is not None:
+            other = unit_rows(self._own(target=not target))
+            best = to_numpy(neighbours(new, other, method="cosine", k=1)[1])[:, 0]
+        side = self.target if target else self.source
+        rows = np.full(len(vectors), len(side))
+        if words is not None:
+            ranks = side.index()
+            rows = np.asarray([ranks.get(word, len(side)) for word in words], dtype=np.int64)
+        return self._held_back(new, best, rarity(len(side), rows), target=target)
 
     def spelled(self, weight: float = SPELLING, *, device: str = "cpu") -> Translation:
         """The same translation going by spelling as well, with this weight beside the vectors' 1; 0: by them alone.
@@ -120,10 +128,22 @@ class Translation:
         z: Array = place(self._mapped(side.vectors, target=target), device)
         return add_spelling(set_off(z, near, self._share("local")), side.words, self._share("spelling"))
 
-    def _held_back(self, z: Floats, best: Floats | None, *, target: bool) -> Floats:
-        typical = self.target_best if target else self.source_best
-        mean = 0.0 if typical is None else float(typical.mean())
-        return to_numpy(hold_back(z, best, self._share("taken"), mean, target=target))
+    @property
+    def rare(self) -> float:
+        """How far rare words are held back in this model: ``settings["rare"]``, where its words are ordered and enough."""
+        sizes = len(self.source), len(self.target)
+        usable = self.settings.get("ordered") and enough(*sizes)
+        return self._share("rare") if usable and max(sizes) <= self.settings["refine_words"] else 0.0
+
+    def _held_back(self, z: Floats, best: Floats | None, rare: Floats, *, target: bool) -> Floats:
+        known = self.target_best if target else self.source_best
+        taken = 0.0 if known is None else self._share("taken")
+        if not taken and not self.rare:
+            return z
+        held = self.rare * rare
+        if best is not None and known is not None:
+            held = held + taken * (best - known.mean())
+        return to_numpy(hold_back(z, held.astype(z.dtype), target=target))
 
     def _mapped(self, vectors: Floats, *, target: bool) -> Floats:
         prepare, turn = (self.prepare_target, self.target_map) if target else (self.prepare_source, self.source_map)

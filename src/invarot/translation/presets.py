@@ -8,6 +8,7 @@ from typing import Any
 
 from ..alignment.settings import paper
 from ..checks import check_choice, check_count, check_number
+from ..errors import InputError
 from ..transport.schedule import Schedule
 
 
@@ -26,6 +27,8 @@ class Recipe:
         at most ``refine_words``.
     taken : how far a word with a near match of its own is held back from others, where both sides of the model have at
         least 10,000 words and at most ``refine_words``.
+    rare : how far a word is held back for each unit of the log of its rank above the mean, where rows come most frequent
+        first and both sides of the model are of the sizes above.
     spelling : weight of how words are spelled beside their vectors' 1, in the common space; 0 goes by the vectors alone, and so
         do languages that do not share an alphabet.
     ordered : whether rows come most frequent first.
@@ -41,7 +44,8 @@ class Recipe:
     rounds: int = 10
     refine_words: int = 50_000
     local: float = 0.125
-    taken: float = 0.25
+    taken: float = 0.35
+    rare: float = 0.02
     spelling: float = 0.0
     ordered: bool = True
 
@@ -52,9 +56,18 @@ class Recipe:
 
 PRESETS = {
     "best": Recipe(),
-    "fast": Recipe("fast", stages=(2500,), effort="normal", rounds=3, refine_words=20_000, local=0.0, taken=0.0),
+    "fast": Recipe(
+        "fast", stages=(2500,), effort="normal", rounds=3, refine_words=20_000, local=0.0, taken=0.0, rare=0.0
+    ),
     "paper": Recipe(
-        "paper", stages=(5000, 20_000), schedule=paper()["schedule"], start="random", rounds=0, local=0.0, taken=0.0
+        "paper",
+        stages=(5000, 20_000),
+        schedule=paper()["schedule"],
+        start="random",
+        rounds=0,
+        local=0.0,
+        taken=0.0,
+        rare=0.0,
     ),
 }
 
@@ -64,7 +77,7 @@ def recipe(preset: str = "best", **changes: Any) -> Recipe:
     found = PRESETS[check_choice(preset, "preset", PRESETS)]
     if "p" in changes:
         changes["p"] = check_number(changes["p"], "p", low=1)
-    for name, high in (("local", 1), ("taken", 1), ("spelling", math.inf)):
+    for name, high in (("local", 1), ("taken", 1), ("rare", 1), ("spelling", math.inf)):
         if name in changes:
             changes[name] = check_number(changes[name], name, low=0, high=high)
     if "stages" in changes:
@@ -72,4 +85,11 @@ def recipe(preset: str = "best", **changes: Any) -> Recipe:
     for name, low in (("rounds", 0), ("refine_words", 2)):
         if name in changes:
             check_count(changes[name], name, low=low)
+    if not changes.get("ordered", found.ordered):
+        if changes.get("rare"):
+            raise InputError(
+                f"rare: expected 0 where rows are not ordered, since their rank says nothing, got {changes['rare']}; "
+                "leave it out, or say ordered=True"
+            )
+        changes["rare"] = 0.0
     return replace(found, **changes)

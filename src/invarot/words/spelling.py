@@ -57,11 +57,11 @@ def spelling(words: Sequence[str], *, longest: int = LONGEST, size: int = SIZE) 
     return found
 
 
-def add_spelling(z: Array, words: Sequence[str], weight: float) -> Array:
+def add_spelling(z: Array, words: Sequence[str], weight: float, *, size: int = SIZE) -> Array:
     """Rows of ``z`` (n, d), one a word, to length one, and ``weight`` times their spelling beside them; ``z`` at weight 0."""
     if not weight:
         return z
-    return namespace(z).concat([unit_rows(z), as_like(weight * spelling(words), z)], axis=1)
+    return namespace(z).concat([unit_rows(z), as_like(weight * spelling(words, size=size), z)], axis=1)
 
 
 def usable_weight(weight: float, source: Sequence[str], target: Sequence[str]) -> float:
