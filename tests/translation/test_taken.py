@@ -177,6 +177,15 @@ def test_spelling_helps_where_words_are_spelled_alike(blurred, tmp_path):
         plain.spelled(-1)
 
 
+def test_a_model_keeps_its_coordinates_of_spelling(blurred):
+    spelled = blurred[0].spelled(0.4)
+    assert spelled.settings["spelling_size"] == SIZE == 512
+    settings = {name: value for name, value in spelled.settings.items() if name != "spelling_size"}
+    older = replace(spelled, settings=settings)  # of before they were doubled
+    assert [z.shape[1] for z in older.common()] == [12 + 256 + 2] * 2
+    assert older.bring(older.source.vectors[:2], words=older.source.words[:2]).shape[1] == 12 + 256 + 2
+
+
 def test_spelling_asked_for_beforehand_is_the_same(pair, model):
     spelled = learn(pair[0], pair[1], how=recipe("fast", taken=0.3, spelling=0.4))
     for one, other in zip(spelled.common(), model.spelled(0.4).common(), strict=True):

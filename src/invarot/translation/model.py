@@ -18,12 +18,13 @@ from ..retrieval.neighbours import neighbours
 from ..retrieval.scores import unit_rows
 from ..words.dictionaries import Gold, read_dictionary
 from ..words.preprocessing import Preprocessing
-from ..words.spelling import SPELLING, add_spelling, usable_weight
+from ..words.spelling import SIZE, SPELLING, add_spelling, usable_weight
 from ..words.vectors import Vectors
 from .surroundings import set_off, surroundings
 from .taken import best_matches, enough, hold_back, rarity
 
 SHORTLIST = 200  # nearest by cosine that a few words' translations are chosen among
+UNSAID = 256  # coordinates of spelling in models that do not say how many
 
 Floats = np.ndarray[Any, Any]
 Ints = np.ndarray[Any, Any]
@@ -89,7 +90,7 @@ class Translation:
                 f"words: expected the {len(vectors)} words of the vectors{', since the model goes by spelling too' if weight else ''}"
                 f", got {'none' if words is None else len(words)}"
             )
-        new = to_numpy(add_spelling(new, words or (), weight))
+        new = to_numpy(self._spelled(new, words or ()))
         best = None
         if self.source_best is not None:
             other = unit_rows(self._own(target=not target))
@@ -107,7 +108,8 @@ class Translation:
         Meant for languages that share an alphabet and many words; between others the weight is 0. Nothing is learned anew.
         """
         weight = usable_weight(check_number(weight, "weight", low=0), self.source.words, self.target.words)
-        changed = replace(self, settings={**self.settings, "spelling": weight}, source_best=None, target_best=None)
+        settings = {**self.settings, "spelling": weight, "spelling_size": SIZE}
+        changed = replace(self, settings=settings, source_best=None, target_best=None)
         if self.source_best is None:
             return changed
         return changed.with_best(device=device)
@@ -126,7 +128,11 @@ class Translation:
         """One side in the common space as far as it can be told without the other."""
         side, near = (self.target, self.target_near) if target else (self.source, self.source_near)
         z: Array = place(self._mapped(side.vectors, target=target), device)
-        return add_spelling(set_off(z, near, self._share("local")), side.words, self._share("spelling"))
+        return self._spelled(set_off(z, near, self._share("local")), side.words)
+
+    def _spelled(self, z: Array, words: Sequence[str]) -> Array:
+        size = int(self.settings.get("spelling_size", UNSAID))
+        return add_spelling(z, words, self._share("spelling"), size=size)
 
     @property
     def rare(self) -> float:
