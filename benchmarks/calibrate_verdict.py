@@ -30,6 +30,7 @@ from synthetic import KINDS, cloud, map_error
 
 import invarot
 from invarot.alignment.verdict import ALIGNED, BIAS, FAILED, WEIGHTS, Evidence, decide, features
+from invarot.geometry.orthogonal import polar
 from invarot.words import Preprocessing, read_vectors
 
 EVIDENCE = ("gain", "split", "surplus", "twins", "smooth", "mutual", "points", "better", "rivals")
@@ -136,11 +137,6 @@ def words(
     bar = right_share(invarot.align(x, y, start=supervised).map)
     good = right_share(result.map) >= 0.8 * bar
     return record(split, f"{left}-{right}", f"{how} {right_share(result.map):.3f} of {bar:.3f}", seed, good, result)
-
-
-def polar(m: np.ndarray) -> np.ndarray:
-    u, _, vt = np.linalg.svd(m, full_matrices=False)
-    return np.asarray(u @ vt)
 
 
 def cells(data: Path, split: str, how: str, seed: int) -> Row:

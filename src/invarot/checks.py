@@ -156,7 +156,7 @@ def check_flag(value: Any, name: str) -> bool:
 def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:
     known = list(choices)
     if value not in known:
-        raise InputError(f"{name}: expected one of {', '.join(known)}, got {value!r}{nearest(value, known)}")
+        raise InputError(f"{name}: expected one of {', '.join(known)}, got {value!r}{_did_you_mean(value, known)}")
     return str(value)
 
 
@@ -166,11 +166,11 @@ def check_known(options: Iterable[str], known: Iterable[str], where: str) -> Non
     for option in options:
         if option not in names:
             meant = ELSEWHERE.get(option)
-            advice = f"; here it is {meant!r}" if meant in names else nearest(option, names)
+            advice = f"; here it is {meant!r}" if meant in names else _did_you_mean(option, names)
             raise InputError(f"{where}: there is no option {option!r}{advice}; known: {', '.join(names)}")
 
 
-def nearest(value: Any, known: list[str]) -> str:
+def _did_you_mean(value: Any, known: list[str]) -> str:
     close = difflib.get_close_matches(str(value), known, n=1, cutoff=0.6)
     return f"; did you mean {close[0]!r}?" if close else ""
 

@@ -75,6 +75,7 @@ def subsample(x: Array, a: Array, size: int | None, *, ordered: bool = False) ->
 
 
 def is_uniform(a: Array) -> bool:
+    """Whether weights are alike for choosing points and ranks; `transport.exact.are_uniform` asks for more."""
     values = to_numpy(a)
     return bool(np.ptp(values) <= 1e-4 * values.mean())
 
