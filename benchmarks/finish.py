@@ -23,7 +23,7 @@ from invarot.arrays import Array, as_like, namespace, place, to_numpy
 from invarot.retrieval import neighbours
 from invarot.retrieval.scores import unit_rows
 from invarot.translation import Translation, learn, load_translation, recipe, save_translation
-from invarot.translation.taken import best_matches, hold_back, rarity
+from invarot.translation.taken import CONSTANT, RANKED, best_matches, hold_back, rarity
 from invarot.words import Gold, read_dictionary, read_vectors, shuffled_order
 from invarot.words.spelling import SPELLING, spelling
 
@@ -84,8 +84,9 @@ def finished(x: Array, y: Array, share: float, count: int = 1, rare: float = 0.0
     best = best_matches(x, y, count=count)
     assert best is not None
     xp = namespace(x)
+    constant = RANKED if rare else CONSTANT
     left, right = (
-        hold_back(z, share * (b - xp.mean(b)) + as_like(rare * rarity(z.shape[0]), z), target=target)
+        hold_back(z, share * (b - xp.mean(b)) + as_like(rare * rarity(z.shape[0]), z), target=target, constant=constant)
         for z, b, target in ((x, best[0], False), (y, best[1], True))
     )
     return left, right

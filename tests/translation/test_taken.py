@@ -11,7 +11,7 @@ from invarot.cli.export import write_mapped
 from invarot.errors import InputError
 from invarot.retrieval import neighbours
 from invarot.translation import learn, load_translation, recipe, save_translation
-from invarot.translation.taken import CONSTANT, best_matches, hold_back, rarity
+from invarot.translation.taken import RANKED, best_matches, hold_back, rarity
 from invarot.words import Vectors, read_vectors
 from invarot.words.spelling import SIZE
 
@@ -117,7 +117,7 @@ def test_rare_words_are_held_back_where_the_order_is_known(tmp_path, pair, order
     both = replace(ordered, settings={**ordered.settings, "taken": 0.3}).with_best()
     best = cosines.max(axis=1)
     lower = 0.05 * rare + 0.3 * (best - best.mean())
-    np.testing.assert_allclose(both.common()[0][:, 12], -lower / CONSTANT, atol=1e-5)
+    np.testing.assert_allclose(both.common()[0][:, 12], -lower / RANKED, atol=1e-5)
 
 
 def test_of_two_words_equally_near_the_more_frequent_is_chosen(pair, ordered):
@@ -148,7 +148,7 @@ def test_new_words_are_the_rarest(pair, ordered):
     brought = ordered.bring(pair[0].vectors[:9], words=pair[0].words[:9])
     np.testing.assert_allclose(brought, ordered.common()[0][:9], atol=1e-5)
     unnamed = ordered.bring(pair[0].vectors[:9])[:, 12]
-    np.testing.assert_allclose(unnamed, -0.05 * (np.log(601) - np.log(np.arange(1, 601)).mean()) / CONSTANT, rtol=1e-5)
+    np.testing.assert_allclose(unnamed, -0.05 * (np.log(601) - np.log(np.arange(1, 601)).mean()) / RANKED, rtol=1e-5)
     with pytest.raises(InputError, match="words: expected the 9 words of the vectors, got 8"):
         ordered.bring(pair[0].vectors[:9], words=pair[0].words[:8])
 

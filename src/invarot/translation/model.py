@@ -21,7 +21,7 @@ from ..words.preprocessing import Preprocessing
 from ..words.spelling import SIZE, SPELLING, add_spelling, usable_weight
 from ..words.vectors import Vectors
 from .surroundings import set_off, surroundings
-from .taken import best_matches, enough, hold_back, rarity
+from .taken import CONSTANT, RANKED, best_matches, enough, hold_back, rarity
 
 SHORTLIST = 200  # nearest by cosine that a few words' translations are chosen among
 UNSAID = 256  # coordinates of spelling in models that do not say how many
@@ -149,7 +149,8 @@ class Translation:
         held = self.rare * rare
         if best is not None and known is not None:
             held = held + taken * (best - known.mean())
-        return to_numpy(hold_back(z, held.astype(z.dtype), target=target))
+        constant = RANKED if self.rare else CONSTANT
+        return to_numpy(hold_back(z, held.astype(z.dtype), target=target, constant=constant))
 
     def _mapped(self, vectors: Floats, *, target: bool) -> Floats:
         prepare, turn = (self.prepare_target, self.target_map) if target else (self.prepare_source, self.source_map)

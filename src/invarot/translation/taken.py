@@ -17,6 +17,7 @@ from ..retrieval.scores import mean_similarities, unit_rows
 
 FEWEST = 10_000  # words a side: among fewer it gained nothing
 CONSTANT = 0.3  # what meets the other side's penalty; small, so that it changes little inside a language
+RANKED = 1.0  # the same where rank counts: the first words have much in their favour, which would make them long
 
 
 def enough(n: int, m: int) -> bool:
@@ -49,8 +50,8 @@ def rarity(count: int, rows: np.ndarray[Any, Any] | None = None) -> np.ndarray[A
     return np.asarray(asked - logs.mean())
 
 
-def hold_back(z: Array, held: Array | None, *, target: bool) -> Array:
-    """Rows of unit length and two coordinates, (n, d + 2): what they are ``held`` (n,) back by, and a constant.
+def hold_back(z: Array, held: Array | None, *, target: bool, constant: float = CONSTANT) -> Array:
+    """Rows of unit length and two coordinates, (n, d + 2): what they are ``held`` (n,) back by, and a ``constant``.
 
     The product of a source and a target row is that of ``z`` less what each of them is held back; ``z`` itself where
     ``held`` is None.
@@ -67,6 +68,6 @@ def hold_back(z: Array, held: Array | None, *, target: bool) -> Array:
     if held is None:
         return z
     xp = namespace(z)
-    lower = as_like(held, z)[:, None] * (-1 / CONSTANT)
-    constant = CONSTANT * xp.ones_like(lower)
-    return xp.concat([unit_rows(z), *((constant, lower) if target else (lower, constant))], axis=1)
+    lower = as_like(held, z)[:, None] * (-1 / constant)
+    met = constant * xp.ones_like(lower)
+    return xp.concat([unit_rows(z), *((met, lower) if target else (lower, met))], axis=1)
