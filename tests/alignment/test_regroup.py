@@ -29,6 +29,8 @@ def test_the_gain_of_a_swap_is_that_of_the_nuclear_norm(n, dx, dy):
         order[[i, j]] = j, i
         expected.append(strength(x.T @ y[order]) - strength(x.T @ y))
     assert np.allclose(found, expected, atol=1e-3 * np.abs(expected).max())
+    assert np.allclose(swap_gains(1e-120 * x, 1e60 * y, rows, columns), 1e-60 * found, rtol=1e-6, atol=0)
+    assert not swap_gains(0 * x, y, rows, columns).any()
 
 
 def two_swapped() -> tuple[np.ndarray, np.ndarray, np.ndarray]:

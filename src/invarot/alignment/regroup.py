@@ -98,11 +98,14 @@ def swap_gains(x: Floats, y: Floats, rows: Floats, columns: Floats) -> Floats:
         (1/π) ∫₀^∞ log((1 − Σ σab/(t² + σ²))² + t² Σ a²/(t² + σ²) Σ b²/(t² + σ²)) dt.
     """
     u, s, vt = np.linalg.svd(x.T @ y)
-    left, right = x @ u, y @ vt.T
+    unit = float(np.mean(s))
+    if unit == 0:
+        return np.zeros(len(rows))
+    s, left, right = s / unit, x @ u / unit**0.5, y @ vt.T / unit**0.5
     a, b = left[rows] - left[columns], right[rows] - right[columns]
     nodes, weights = np.polynomial.legendre.leggauss(NODES)
-    angle, scale = (nodes + 1) * (np.pi / 4), float(np.mean(s))
-    t, weights = scale * np.tan(angle), weights * scale / (4 * np.cos(angle) ** 2)
+    angle = (nodes + 1) * (np.pi / 4)
+    t, weights = np.tan(angle), unit * weights / (4 * np.cos(angle) ** 2)
     share = [1 / (t**2 + np.pad(s, (0, side - len(s)))[:, None] ** 2) for side in (a.shape[1], b.shape[1])]
     kept = 1 - (a[:, : len(s)] * b[:, : len(s)] * s) @ share[0][: len(s)]
     ratio = kept**2 + t**2 * (a**2 @ share[0]) * (b**2 @ share[1])
