@@ -25,6 +25,14 @@ def test_surroundings_are_the_nearest_others():
     np.testing.assert_array_equal(near, np.argsort(-cosines, axis=1)[:, :6])
 
 
+def test_a_word_is_never_its_own_neighbour_whoever_shares_its_vector(lib):
+    z = np.random.default_rng(0).standard_normal((300, 5))
+    near = lib.numpy(surroundings(lib.array(np.concatenate([z, z]))))
+    assert near.shape == (600, 6)
+    assert not (near == np.arange(600)[:, None]).any()
+    assert ((near[:, 0] - np.arange(600)) % 300 == 0).all()  # but its twin is
+
+
 def test_few_words_have_no_surroundings():
     z = np.random.default_rng(0).standard_normal((499, 5))
     assert surroundings(z) is None

@@ -6,7 +6,7 @@ local mean away leaves more of what does, and makes hubs rarer (localised centri
 
 from __future__ import annotations
 
-from ..arrays import Array, as_like, namespace
+from ..arrays import Array, as_like, device, namespace
 from ..retrieval.neighbours import neighbours
 from ..retrieval.scores import unit_rows
 
@@ -25,7 +25,12 @@ def surroundings(z: Array, among: Array | None = None) -> Array | None:
     if count < FEWEST:
         return None
     found, _ = neighbours(z, pool, method="cosine", k=count + own)
-    return found[:, int(own) :]
+    if not own:
+        return found
+    xp = namespace(found)
+    itself = xp.astype(found == xp.arange(found.shape[0], device=device(found))[:, None], xp.int64)
+    order = xp.argsort(itself, axis=1, stable=True)  # itself last; not always first found: other words may have its vector
+    return xp.take_along_axis(found, order, axis=1)[:, :count]
 
 
 def set_off(z: Array, near: Array | None, share: float, among: Array | None = None) -> Array:
