@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import Array, as_like, namespace, to_numpy
 from ..transport.plan import EntropicPlan, SparsePlan
 from ..transport.schedule import Schedule
-from . import mirrors
+from . import mirrors, symmetry
 from .alternate import Observer, Run, alternate
 from .challenge import better_answers
 from .heats import slack
@@ -163,6 +163,21 @@ def regrouped(tried: Tried, outcome: Outcome) -> Outcome:
         return outcome
     found = replace(found, earlier=outcome.winner.history)
     return conclude(replace(tried, finishes=[*tried.finishes, found]))
+
+
+def unnoticed(tried: Tried, outcome: Outcome) -> Outcome:
+    """The outcome, with those mirror images of a sure answer among the starts that may be as good."""
+    problem, settings = tried.problem, tried.settings
+    sure = outcome.verdict.word == "aligned" and not outcome.verdict.evidence.rivals
+    if not (sure and symmetry.applies(problem, settings)):
+        return outcome
+    maps = symmetry.images(problem, outcome.winner.map)
+    if not maps.shape[0]:
+        return outcome
+    last = replace(settings, schedule=replace(settings.schedule, epsilon=settings.schedule.floor))
+    run = alternate(problem, maps, last, stage="symmetry", on_step=tried.on_step)
+    tried.finishes.extend(finish(run, k, "symmetry", settings) for k in range(maps.shape[0]))
+    return conclude(tried)
 
 
 def challenged(problem: Problem, settings: Settings, outcome: Outcome) -> Outcome:

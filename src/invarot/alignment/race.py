@@ -16,7 +16,7 @@ from .challenge import ENOUGH
 from .heats import FINALISTS, after_race, batches, run_race, slack
 from .jobs import run_batches
 from .multiscale import MANY, solve_in_stages
-from .outcome import Outcome, Tried, alike, challenged, conclude, finish, mirrored, regrouped
+from .outcome import Outcome, Tried, alike, challenged, conclude, finish, mirrored, regrouped, unnoticed
 from .problem import Problem
 from .result import StartRecord
 from .settings import Settings
@@ -95,7 +95,7 @@ def race(
         if likely or outcome.verdict.word == "aligned" or (outcome.verdict.symmetric and alone >= 0.5):
             break
     assert outcome is not None
-    outcome = regrouped(tried, mirrored(tried, outcome))
+    outcome = regrouped(tried, unnoticed(tried, mirrored(tried, outcome)))
     return challenged(problem, replace(settings, proper=False), outcome) if settings.proper else outcome
 
 
