@@ -20,7 +20,9 @@ NAMES = {
     "ordered": "most frequent first",
     "local": "taken off for surroundings",
     "taken": "held back where taken",
+    "rare": "held back where rare",
     "spelling": "weight of spelling",
+    "spelling_size": "coordinates of spelling",
 }
 
 
