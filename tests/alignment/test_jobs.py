@@ -10,6 +10,7 @@ from invarot.alignment.heats import batches
 from invarot.alignment.problem import pose
 from invarot.alignment.race import SHARED
 from invarot.alignment.settings import Settings
+from invarot.transport.choice import make_cost
 
 
 @pytest.fixture
@@ -63,3 +64,17 @@ def _without(name, real):
         return real(module, *args, **kwargs)
 
     return fake
+
+
+def test_a_batch_takes_no_more_starts_than_a_streamed_plan_of_them_fits():
+    """Few points: the blocks and the past of the sweeps take more than the kernels."""
+    points = np.random.default_rng(0).normal(size=(200, 3))
+    even = np.full(200, 1 / 200)
+    problem = pose(points, points, even, even, Settings())
+    bound = 3_000_000
+    parts, _ = batches(problem, 9, Settings(memory=bound))
+    size = parts[0].stop
+    assert size < 9
+    maps = np.stack([np.eye(3)] * 9)
+    for part in parts:
+        make_cost(points @ maps[part], points, 1.0, even, even, memory=bound)

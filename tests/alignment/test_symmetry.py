@@ -1,12 +1,18 @@
 """Symmetries that no start happened to find."""
 
+import itertools
+
 import numpy as np
 import pytest
 
 import invarot
-from invarot.alignment.options import check_settings
+from invarot.alignment.alternate import alternate
+from invarot.alignment.outcome import Tried, conclude, finish, unnoticed
 from invarot.alignment.problem import pose
+from invarot.alignment.settings import Settings
 from invarot.alignment.symmetry import images
+from invarot.errors import MemoryBound
+from invarot.transport.schedule import Schedule
 
 
 def turn(d, rng):
@@ -28,13 +34,7 @@ def test_a_grid_is_called_symmetric_whatever_the_starts_find(seed):
 
 
 def posed(x, y):
-    settings = check_settings(
-        x.shape[1], y.shape[1], p=np.inf, radius=None, proper=False, objective="simplified", plan="sinkhorn",
-        translate=False, scale=False, whiten=False, schedule=None, tol=1e-5, max_iter=500, plan_tol=1e-3,
-        plan_max_iter=50, memory=None, n_jobs=1, stages=None, coarse="points", polish=False,
-    )  # fmt: skip
-    even = [np.full(len(points), 1 / len(points)) for points in (x, y)]
-    return pose(x, y, *even, settings)
+    return pose(x, y, *(np.full(len(points), 1 / len(points)) for points in (x, y)), Settings())
 
 
 def test_images_are_the_symmetries_of_the_cloud():
@@ -56,3 +56,30 @@ def test_clouds_without_any_have_none():
     assert images(posed(x, x @ w), w).shape[0] == 0
     noisy = x @ w + 0.5 * rng.standard_normal(x.shape)  # points that do not meet their targets show no symmetry
     assert images(posed(x, noisy), w).shape[0] == 0
+
+
+def test_mirrors_that_a_flat_cloud_does_not_see_are_not_solved():
+    """Directions without any spread change no point: such images are the answer itself."""
+    rng = np.random.default_rng(2)
+    x = np.pad(rng.gamma(2.0, size=(60, 3)), ((0, 0), (0, 9))) @ turn(12, rng)
+    w = turn(12, rng)
+    found = invarot.align(x, (x @ w)[rng.permutation(60)])
+    assert found.verdict.word == "aligned"
+    assert images(posed(x, x @ w), w).shape[0] == 9
+    assert "symmetry" not in {one.name for one in found.starts}
+
+
+def test_all_images_are_solved_within_memory():
+    rng = np.random.default_rng(3)
+    signs = np.array(list(itertools.product([1, -1], repeat=3)))
+    x = (signs[:, None] * (rng.gamma(2.0, size=(10, 3)) * [3, 2, 1])).reshape(-1, 3)
+    settings = Settings(memory=500_000, schedule=Schedule.fixed(0.01))
+    problem = pose(x, x, *[np.full(80, 1 / 80)] * 2, settings)
+    with pytest.raises(MemoryBound):
+        alternate(problem, np.stack([np.eye(3)] * 4), settings)
+    tried = Tried(problem, settings, None, [finish(alternate(problem, np.eye(3)[None], settings), 0, "one", settings)])
+    alone = conclude(tried)
+    assert alone.verdict.word == "aligned"
+    found = unnoticed(tried, alone)
+    assert [one.name for one in found.starts] == ["one", *["symmetry"] * 4]
+    assert found.verdict.evidence.rivals == 4

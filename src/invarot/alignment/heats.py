@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays import Array, as_like, namespace, on_cuda
 from ..starts.portfolio import Wave
-from ..transport.choice import SHARE_OF_FREE, free_memory
+from ..transport.choice import SHARE_OF_FREE, free_memory, memory_needed
 from .alternate import Observer, alternate
 from .multiscale import COARSE, subproblem
 from .problem import Problem
@@ -108,9 +108,17 @@ def batches(problem: Problem, count: int, settings: Settings, most: int | None =
         jobs = 1
     else:
         size = min(size, most or size)
+        while size > 1 and _streamed(problem, size) > bound:
+            size -= 1
         size = math.ceil(count / math.ceil(count / size))  # of about one size, so that nobody waits
         jobs = max(1, min(settings.n_jobs, bound // (size * each)))
     return [slice(i, min(i + size, count)) for i in range(0, count, size)], jobs
+
+
+def _streamed(problem: Problem, starts: int) -> int:
+    """Bytes that a plan step of so many starts takes at least."""
+    shape = starts, problem.x.shape[0], problem.y.shape[1]
+    return memory_needed(namespace(problem.x).broadcast_to(problem.x[:1, :1], shape), problem.y, dense=False)
 
 
 def slack(problem: Problem, settings: Settings, value: float) -> float:

@@ -13,7 +13,7 @@ from ..transport.schedule import Schedule
 from . import mirrors, symmetry
 from .alternate import Observer, Run, alternate
 from .challenge import better_answers
-from .heats import slack
+from .heats import batches, slack
 from .history import History
 from .problem import Problem
 from .regroup import applies, regroup
@@ -172,11 +172,14 @@ def unnoticed(tried: Tried, outcome: Outcome) -> Outcome:
     if not (sure and symmetry.applies(problem, settings)):
         return outcome
     maps = symmetry.images(problem, outcome.winner.map)
-    if not maps.shape[0]:
+    others = np.flatnonzero(~_alike_each(problem, outcome.winner.map, maps))  # a flat cloud does not see every mirror
+    if not others.size:
         return outcome
+    maps = maps[as_like(others, maps, dtype=namespace(maps).int64)]
     last = replace(settings, schedule=replace(settings.schedule, epsilon=settings.schedule.floor))
-    run = alternate(problem, maps, last, stage="symmetry", on_step=tried.on_step)
-    tried.finishes.extend(finish(run, k, "symmetry", settings) for k in range(maps.shape[0]))
+    for part in batches(problem, maps.shape[0], settings)[0]:
+        run = alternate(problem, maps[part], last, stage="symmetry", on_step=tried.on_step)
+        tried.finishes.extend(finish(run, k, "symmetry", settings) for k in range(part.stop - part.start))
     return conclude(tried)
 
 
