@@ -56,6 +56,15 @@ def test_with_other_options(partly_shared, options):
     assert found.history[-1].stage == "polish"
 
 
+@pytest.mark.parametrize("size", [0.2, 5.0])
+def test_neighbours_do_not_depend_on_the_units(partly_shared, both, size):
+    """A map that keeps lengths is found for clouds of other size too, though no verdict can be sure of it."""
+    x, y, turn = partly_shared
+    found = invarot.align(x, size * y, start=turn, schedule=0.01, polish=True)
+    np.testing.assert_allclose(found.map, both[1].map, atol=1e-2)
+    assert found.history[-1].stage == "polish"
+
+
 def test_known_pairs_keep_their_say():
     """Of two equally good turns of a symmetric cloud, pairs choose one, before and after."""
     angles = np.arange(40) * (math.pi / 20)

@@ -7,9 +7,11 @@ choose each other, with hubs held back (CSLS), the nearer the more they count.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from ..arrays import Array, namespace, transpose
+from ..geometry.frames import mean_square
 from ..retrieval.neighbours import matches_by_distance
 from ..retrieval.refine import new_pairs, rank_weights
 from ..transport.schedule import Schedule
@@ -39,19 +41,31 @@ def polished(problem: Problem, settings: Settings, winner: Finish, on_step: Obse
 
 
 def refit(problem: Problem, settings: Settings, w: Array) -> Array | None:
-    """The map (dx, dy) that mutual neighbours under it lead back to; None where too few are found or stay."""
+    """The map (dx, dy) that mutual neighbours under it lead back to; None where too few are found or stay.
+
+    No plan depends on the size of a map, so neighbours must not either: mapped points are brought to the size of y first, by
+    all points and then by the pairs.
+    """
     xp = namespace(w)
     first, before = 0, None
+    size = _size(problem.x @ w, problem.y, problem.a, problem.b)
     for _ in range(ROUNDS):
-        i, j, score = matches_by_distance(problem.x @ w, problem.y)
+        i, j, score = matches_by_distance(size * (problem.x @ w), problem.y)
         first = first or i.shape[0]
         if i.shape[0] < max(FEWEST * max(w.shape), LOST * first):
             return None
         weight = rank_weights(score) * xp.sqrt(xp.take(problem.a, i, axis=0) * xp.take(problem.b, j, axis=0))
+        weight = weight / xp.sum(weight)
         left, right = xp.take(problem.x, i, axis=0), xp.take(problem.y, j, axis=0)
-        moment = transpose(left) @ (right * (weight / xp.sum(weight))[:, None])
+        moment = transpose(left) @ (right * weight[:, None])
         w = settings.invariance.best_map(moment if problem.seeds is None else moment + problem.seeds)
         if before is not None and new_pairs((i, j), before, problem.y.shape[0]) < NEW:
             break
-        before = i, j
+        before, size = (i, j), _size(left @ w, right, weight, weight)
     return w
+
+
+def _size(z: Array, y: Array, a: Array, b: Array) -> float:
+    """What brings points z of weights a to the root mean square of points y of weights b; 1 where they have none."""
+    square = mean_square(z, a)
+    return math.sqrt(mean_square(y, b) / square) if square else 1.0
