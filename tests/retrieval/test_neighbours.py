@@ -111,6 +111,10 @@ def test_bad_input_is_named():
     x = np.eye(3)
     with pytest.raises(InputError, match=r"x and y: expected rows of one space.*\(3, 3\) and \(3, 2\)"):
         neighbours(x, x[:, :2])
+    with pytest.raises(InputError, match="x and y: expected rows of one space"):
+        matches_by_distance(x, x[:, :2])
+    with pytest.raises(InputError, match="csls_k: expected a whole number"):
+        matches_by_distance(x, x, csls_k=0)
     with pytest.raises(InputError, match=r"method: .*'clsl'.*did you mean 'csls'"):
         mutual(x, x, method="clsl")
     with pytest.raises(InputError, match="k: expected a whole number"):

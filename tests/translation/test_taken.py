@@ -137,8 +137,10 @@ def test_rank_is_left_alone_where_it_says_nothing(pair, ordered):
     with pytest.raises(InputError, match="rare: expected"):
         recipe("best", rare=-1)
     settings = ordered.settings
-    for changed in ({**settings, "ordered": False}, {**settings, "refine_words": 599}, {}):
+    older = {name: value for name, value in settings.items() if name != "rare"}  # of before there was any
+    for changed in ({**settings, "ordered": False}, {**settings, "refine_words": 599}, older, {"ordered": True}, {}):
         assert replace(ordered, settings=changed).rare == 0
+    assert replace(ordered, settings=older).common()[0].shape == (600, 12)
     few = replace(ordered, source=pair[0].first(499), target=pair[1])
     assert few.rare == 0
     assert few.common()[0].shape == (499, 12)

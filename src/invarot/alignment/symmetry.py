@@ -21,7 +21,7 @@ CLOSE = 0.1  # of the mean squared spacing of the targets: points that near to a
 
 
 def applies(problem: Problem, settings: Settings) -> bool:
-    """Whether the opposite map is one of the kind asked for, and points few enough for an exact symmetry to be likely."""
+    """Whether every image is a map of the kind asked for, and points few enough for an exact symmetry to be likely."""
     plain = math.isinf(settings.p) and not settings.proper and problem.seeds is None
     return plain and max(problem.x.shape[0], problem.y.shape[0]) <= MANY
 

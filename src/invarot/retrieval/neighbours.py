@@ -130,8 +130,11 @@ def matches_by_distance(
 ) -> tuple[Array, Array, Array]:
     """:func:`matches` by CSLS with −‖x − y‖²/2 in the place of the cosine: for clouds that are not on a sphere.
 
-    For rows of unit length it is the same.
+    For rows of unit length the pairs are the same, and the scores half of theirs.
     """
+    check_space(x, y)
+    check_count(csls_k, "csls_k")
+    check_count(pool, "pool")
     xp = namespace(x, y)
     left, right = (xp.sum(z * z, axis=1, keepdims=True) / -2 for z in (x, y))
     left, right = xp.concat([x, left, xp.ones_like(left)], axis=1), xp.concat([y, xp.ones_like(right), right], axis=1)
@@ -254,9 +257,14 @@ def check_clouds(x: Array, y: Array, method: str, csls_k: int, temperature: floa
     check_choice(method, "method", METHODS)
     check_count(csls_k, "csls_k")
     check_number(temperature, "temperature", low=0, open_low=True)
+    check_space(x, y)
+    return unit_rows(x), unit_rows(y)
+
+
+def check_space(x: Array, y: Array) -> None:
+    """Both clouds are rows of one space."""
     if x.ndim != 2 or y.ndim != 2 or x.shape[1] != y.shape[1]:
         raise InputError(
             f"x and y: expected rows of one space, got shapes {tuple(x.shape)} and {tuple(y.shape)}; "
             "map x into y's space first, x @ map"
         )
-    return unit_rows(x), unit_rows(y)

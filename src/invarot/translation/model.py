@@ -85,11 +85,10 @@ class Translation:
             known = self._mapped((self.target if target else self.source).vectors, target=target)
             new = to_numpy(set_off(new, surroundings(new, known), share, known))
         weight = self._share("spelling")
-        if len(words) != len(vectors) if words is not None else weight:
-            raise InputError(
-                f"words: expected the {len(vectors)} words of the vectors{', since the model goes by spelling too' if weight else ''}"
-                f", got {'none' if words is None else len(words)}"
-            )
+        if weight if words is None else len(words) != len(vectors):
+            why = ", since the model goes by spelling too" if weight else ""
+            came = "none" if words is None else len(words)
+            raise InputError(f"words: expected the {len(vectors)} words of the vectors{why}, got {came}")
         new = to_numpy(self._spelled(new, words or ()))
         best = None
         if self.source_best is not None:
@@ -139,7 +138,7 @@ class Translation:
         """How far rare words are held back in this model: ``settings["rare"]``, where its words are ordered and enough."""
         sizes = len(self.source), len(self.target)
         usable = self.settings.get("ordered") and enough(*sizes)
-        return self._share("rare") if usable and max(sizes) <= self.settings["refine_words"] else 0.0
+        return self._share("rare") if usable and max(sizes) <= self.settings.get("refine_words", 0) else 0.0
 
     def _held_back(self, z: Floats, best: Floats | None, rare: Floats, *, target: bool) -> Floats:
         known = self.target_best if target else self.source_best

@@ -29,9 +29,7 @@ def surroundings(z: Array, among: Array | None = None) -> Array | None:
         return found
     xp = namespace(found)
     itself = xp.astype(found == xp.arange(found.shape[0], device=device(found))[:, None], xp.int64)
-    order = xp.argsort(
-        itself, axis=1, stable=True
-    )  # itself last; not always first found: other words may have its vector
+    order = xp.argsort(itself, axis=1, stable=True)  # itself last: it is not always found first, or at all
     return xp.take_along_axis(found, order, axis=1)[:, :count]
 
 
