@@ -65,6 +65,42 @@ def test_neighbours_do_not_depend_on_the_units(partly_shared, both, size):
     assert found.history[-1].stage == "polish"
 
 
+def test_clouds_of_other_size_dimension_and_weights(lib, partly_shared):
+    """Wider and fewer targets, points of no weight, single precision."""
+    x, y, turn = partly_shared
+    y = np.pad(y[:380], ((0, 0), (0, 2)))
+    a = np.where(np.arange(400) < 350, 1 / 350, 0.0)
+    plain, found = (
+        invarot.align(lib.array(x, "float32"), lib.array(y, "float32"), a=a, polish=polish) for polish in (False, True)
+    )
+    assert lib.owns(found.map)
+    errors = [np.linalg.norm(lib.numpy(one.map) - np.pad(turn, ((0, 0), (0, 2)))) for one in (plain, found)]
+    assert errors[1] < 0.6 * errors[0], errors
+    dense = lib.numpy(found.plan.dense())
+    assert np.abs(dense.sum(axis=1) - a).sum() < 2e-3
+    assert not dense[350:].any()
+
+
+def test_frames_schedules_and_memory(partly_shared, both):
+    """Offset and plan belong to the new map; the plan is at the epsilon at which the solve ended."""
+    x, y, turn = partly_shared
+    schedule = invarot.Schedule(1.0, 0.5, 0.1, absolute=True)
+    found = invarot.align(x, y + 3, translate=True, polish=True, schedule=schedule, start=turn, memory=4_000_000)
+    np.testing.assert_allclose(found.offset, y.mean(axis=0) + 3 - x.mean(axis=0) @ found.map, atol=1e-9)
+    np.testing.assert_allclose(found.plan.z, (x - x.mean(axis=0)) @ found.map, atol=1e-9)
+    assert found.plan.epsilon == pytest.approx(0.1)
+    assert found.history[-1].epsilon == 0.1
+    assert np.linalg.norm(found.map - turn) < 0.6 * np.linalg.norm(both[0].map - turn)
+
+
+def test_a_saved_alignment_says_that_it_was_polished(tmp_path, both):
+    for one, polish in zip(both, (False, True), strict=True):
+        one.save(tmp_path / "a")
+        again = invarot.load(tmp_path / "a")
+        assert again.settings["polish"] is polish
+        np.testing.assert_array_equal(again.map, one.map)
+
+
 def test_known_pairs_keep_their_say():
     """Of two equally good turns of a symmetric cloud, pairs choose one, before and after."""
     angles = np.arange(40) * (math.pi / 20)
