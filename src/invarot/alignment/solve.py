@@ -127,7 +127,8 @@ def align(
     polish : bool
         Fit the map at last to the pairs of points that choose each other, alone: better where part of a cloud has no
         counterpart in the other (words without a translation), which the plan has to send somewhere all the same. The
-        plan is then that of the new map, and the objective is less than it was.
+        plan is then that of the new map, and the objective is less than it was; translation and verdict are those of all
+        points. Where pairs are fewer than two a dimension the map is left as it was.
     require : {"aligned"}, optional
         Raise NotAligned rather than return an alignment with another verdict.
     tol, max_iter : float, int
