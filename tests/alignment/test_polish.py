@@ -110,6 +110,19 @@ def test_known_pairs_keep_their_say():
     np.testing.assert_allclose((x @ found.map)[:3], x[pairs[:, 1]], atol=1e-6)
 
 
+def test_known_pairs_of_much_weight_outvote_the_neighbours():
+    rng = np.random.default_rng(4)
+    x = rng.gamma(2.0, size=(200, 3))
+    turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    y = x @ turn
+    y[:8] += 0.7 * rng.normal(size=(8, 3))
+    pairs = np.stack([np.arange(8)] * 2, axis=1)
+    found = [invarot.align(x, y, seeds=pairs, seed_weight=100.0, start="seeds", polish=one) for one in (False, True)]
+    assert found[1].history[-1].stage == "polish"
+    np.testing.assert_allclose(found[1].map, found[0].map, atol=5e-3)
+    assert np.abs(found[1].map - turn).max() > 0.05
+
+
 def test_too_few_pairs_leave_the_map_as_it_was():
     rng = np.random.default_rng(2)
     x = rng.gamma(2.0, size=(30, 40))
