@@ -33,6 +33,20 @@ def test_a_grid_is_called_symmetric_whatever_the_starts_find(seed):
     assert found.verdict.word != "aligned"
 
 
+def test_a_rotation_has_rotations_beside_it():
+    """No mirror image, but half a turn: about any axis in space, about the middle of the plane."""
+    rng = np.random.default_rng(1)
+    x, w = grid(7), turn(2, rng)
+    y = (x @ w)[rng.permutation(49)]
+    assert invarot.align(x, y, rng=1, proper=True).verdict.symmetric
+    np.testing.assert_array_equal(images(posed(x, y), w, proper=True), [-w])
+    half, w = rng.gamma(2.0, size=(60, 3)) * [3, 2, 1], turn(3, rng)
+    x = np.concatenate([half, half * [-1, -1, 1]])
+    found = images(posed(x, x @ w), w, proper=True)
+    np.testing.assert_allclose(found, [np.diag([-1.0, -1, 1]) @ w], atol=1e-6)
+    assert images(posed(x, x @ w), w).shape[0] == 0
+
+
 def posed(x, y):
     return pose(x, y, *(np.full(len(points), 1 / len(points)) for points in (x, y)), Settings())
 

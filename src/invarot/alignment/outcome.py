@@ -171,7 +171,7 @@ def unnoticed(tried: Tried, outcome: Outcome) -> Outcome:
     sure = outcome.verdict.word == "aligned" and not outcome.verdict.evidence.rivals
     if not (sure and symmetry.applies(problem, settings)):
         return outcome
-    maps = symmetry.images(problem, outcome.winner.map)
+    maps = symmetry.images(problem, outcome.winner.map, proper=settings.proper)
     others = np.flatnonzero(~_alike_each(problem, outcome.winner.map, maps))  # a flat cloud does not see every mirror
     if not others.size:
         return outcome

@@ -21,13 +21,17 @@ CLOSE = 0.1  # of the mean squared spacing of the targets: points that near to a
 
 
 def applies(problem: Problem, settings: Settings) -> bool:
-    """Whether every image is a map of the kind asked for, and points few enough for an exact symmetry to be likely."""
-    plain = math.isinf(settings.p) and not settings.proper and problem.seeds is None
+    """Whether images are maps of the kind asked for, and points few enough for an exact symmetry to be likely."""
+    plain = math.isinf(settings.p) and problem.seeds is None
     return plain and max(problem.x.shape[0], problem.y.shape[0]) <= MANY
 
 
-def images(problem: Problem, w: Array) -> Array:
-    """Those of −w and of w behind a mirror in a principal axis of x that send points to targets as w does; (s, dx, dy)."""
+def images(problem: Problem, w: Array, *, proper: bool = False) -> Array:
+    """Those of −w and of w behind a mirror in a principal axis of x that send points to targets as w does; (s, dx, dy).
+
+    Of a ``proper`` rotation, those that are rotations too: −w in even dimensions, the opposites of mirror images (in space, half a
+    turn about an axis) in odd ones.
+    """
     xp = namespace(w)
     probes = problem.x[:: max(1, problem.x.shape[0] // PROBES)]
     rows = xp.arange(0, problem.y.shape[0], max(1, problem.y.shape[0] // PROBES), device=device(w))
@@ -41,7 +45,9 @@ def images(problem: Problem, w: Array) -> Array:
         return w[None][:0]
     _, axes = xp.linalg.eigh(problem.second_moment)
     strongest = [axes[:, k, None] for k in range(max(0, axes.shape[1] - MOST), axes.shape[1])]
-    found = [one for one in (-w, *(w - 2 * axis @ (transpose(axis) @ w) for axis in strongest)) if meets(one)]
+    mirrored = [w - 2 * axis @ (transpose(axis) @ w) for axis in strongest]
+    rotations = [-one for one in mirrored] if w.shape[0] % 2 else [-w]
+    found = [one for one in (rotations if proper else [-w, *mirrored]) if meets(one)]
     return xp.stack(found) if found else w[None][:0]
 
 
