@@ -79,7 +79,7 @@ def test_mirrors_that_a_flat_cloud_does_not_see_are_not_solved():
     w = turn(12, rng)
     found = invarot.align(x, (x @ w)[rng.permutation(60)])
     assert found.verdict.word == "aligned"
-    assert images(posed(x, x @ w), w).shape[0] == 9
+    assert images(posed(x, x @ w), w).shape[0] == 0
     assert "symmetry" not in {one.name for one in found.starts}
 
 

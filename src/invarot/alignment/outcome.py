@@ -172,10 +172,8 @@ def unnoticed(tried: Tried, outcome: Outcome) -> Outcome:
     if not (sure and symmetry.applies(problem, settings)):
         return outcome
     maps = symmetry.images(problem, outcome.winner.map, proper=settings.proper)
-    others = np.flatnonzero(~_alike_each(problem, outcome.winner.map, maps))  # a flat cloud does not see every mirror
-    if not others.size:
+    if not maps.shape[0]:
         return outcome
-    maps = maps[as_like(others, maps, dtype=namespace(maps).int64)]
     last = replace(settings, schedule=replace(settings.schedule, epsilon=settings.schedule.floor))
     for part in batches(problem, maps.shape[0], settings)[0]:
         run = alternate(problem, maps[part], last, stage="symmetry", on_step=tried.on_step)

@@ -18,6 +18,7 @@ from .settings import Settings
 PROBES = 100  # points that are looked at
 MOST = 20  # directions, the strongest
 CLOSE = 0.1  # of the mean squared spacing of the targets: points that near to a target have met it
+SAME = 1e-6  # of it: an image that moves points no further is the map itself, mirrored where the cloud is flat
 
 
 def applies(problem: Problem, settings: Settings) -> bool:
@@ -36,18 +37,22 @@ def images(problem: Problem, w: Array, *, proper: bool = False) -> Array:
     probes = problem.x[:: max(1, problem.x.shape[0] // PROBES)]
     rows = xp.arange(0, problem.y.shape[0], max(1, problem.y.shape[0] // PROBES), device=device(w))
     spacing = _gap(problem.y[rows], problem.y[nearest(problem.y[rows], problem.y, rows)])
+    at_first = probes @ w
 
-    def meets(one: Array) -> bool:
-        moved = probes @ one
+    def meets(moved: Array) -> bool:
         return _gap(moved, problem.y[nearest(moved, problem.y)]) <= CLOSE * spacing
 
-    if not meets(w):
+    def is_image(one: Array) -> bool:
+        moved = probes @ one
+        return _gap(moved, at_first) > SAME * spacing and meets(moved)
+
+    if not meets(at_first):
         return w[None][:0]
     _, axes = xp.linalg.eigh(problem.second_moment)
     strongest = [axes[:, k, None] for k in range(max(0, axes.shape[1] - MOST), axes.shape[1])]
     mirrored = [w - 2 * axis @ (transpose(axis) @ w) for axis in strongest]
     rotations = [-one for one in mirrored] if w.shape[0] % 2 else [-w]
-    found = [one for one in (rotations if proper else [-w, *mirrored]) if meets(one)]
+    found = [one for one in (rotations if proper else [-w, *mirrored]) if is_image(one)]
     return xp.stack(found) if found else w[None][:0]
 
 
