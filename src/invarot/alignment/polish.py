@@ -23,7 +23,6 @@ from .settings import Settings
 ROUNDS = 10  # of pairs and map, at most
 NEW = 0.02  # share of pairs that are new, below which they have settled
 FEWEST = 2  # pairs a dimension: fewer do not determine a map
-LOST = 0.5  # of the first pairs: where fewer are left, the map was not right to begin with
 
 
 def polished(problem: Problem, settings: Settings, winner: Finish, on_step: Observer | None = None) -> Finish:
@@ -41,18 +40,17 @@ def polished(problem: Problem, settings: Settings, winner: Finish, on_step: Obse
 
 
 def refit(problem: Problem, settings: Settings, w: Array) -> Array | None:
-    """The map (dx, dy) that mutual neighbours under it lead back to; None where too few are found or stay.
+    """The map (dx, dy) that mutual neighbours under it lead back to; None where too few are found.
 
     No plan depends on the size of a map, so neighbours must not either: mapped points are brought to the size of y first, by
     all points and then by the pairs.
     """
     xp = namespace(w)
-    first, before = 0, None
+    before: tuple[Array, Array] | None = None
     size = _size(problem.x @ w, problem.y, problem.a, problem.b)
     for _ in range(ROUNDS):
         i, j, score = matches_by_distance(size * (problem.x @ w), problem.y)
-        first = first or i.shape[0]
-        if i.shape[0] < max(FEWEST * max(w.shape), LOST * first):
+        if i.shape[0] < FEWEST * max(w.shape):
             return None
         weight = rank_weights(score) * xp.sqrt(xp.take(problem.a, i, axis=0) * xp.take(problem.b, j, axis=0))
         weight = weight / xp.sum(weight)

@@ -18,7 +18,6 @@ from .settings import Settings
 PROBES = 100  # points that are looked at
 MOST = 20  # directions, the strongest
 CLOSE = 0.1  # of the mean squared spacing of the targets: points that near to a target have met it
-SAME = 1e-6  # of it: an image that moves points no further is the map itself, mirrored where the cloud is flat
 
 
 def applies(problem: Problem, settings: Settings) -> bool:
@@ -28,7 +27,7 @@ def applies(problem: Problem, settings: Settings) -> bool:
 
 
 def images(problem: Problem, w: Array, *, proper: bool = False) -> Array:
-    """Those of −w and of w behind a mirror in a principal axis of x that send points to targets as w does; (s, dx, dy).
+    """Those of −w and of w behind a mirror in a principal axis of x that send most points to other targets; (s, dx, dy).
 
     Of a ``proper`` rotation, those that are rotations too: −w in even dimensions, the opposites of mirror images (in space, half a
     turn about an axis) in odd ones.
@@ -37,17 +36,15 @@ def images(problem: Problem, w: Array, *, proper: bool = False) -> Array:
     probes = problem.x[:: max(1, problem.x.shape[0] // PROBES)]
     rows = xp.arange(0, problem.y.shape[0], max(1, problem.y.shape[0] // PROBES), device=device(w))
     spacing = _gap(problem.y[rows], problem.y[nearest(problem.y[rows], problem.y, rows)])
-    at_first = probes @ w
-
-    def meets(moved: Array) -> bool:
-        return _gap(moved, problem.y[nearest(moved, problem.y)]) <= CLOSE * spacing
+    reached = nearest(probes @ w, problem.y)
+    if _gap(probes @ w, problem.y[reached]) > CLOSE * spacing:
+        return w[None][:0]
 
     def is_image(one: Array) -> bool:
-        moved = probes @ one
-        return _gap(moved, at_first) > SAME * spacing and meets(moved)
+        there = nearest(probes @ one, problem.y)
+        same = float(xp.mean(xp.astype(there == reached, w.dtype)))
+        return same < 0.5 and _gap(probes @ one, problem.y[there]) <= CLOSE * spacing
 
-    if not meets(at_first):
-        return w[None][:0]
     _, axes = xp.linalg.eigh(problem.second_moment)
     strongest = [axes[:, k, None] for k in range(max(0, axes.shape[1] - MOST), axes.shape[1])]
     mirrored = [w - 2 * axis @ (transpose(axis) @ w) for axis in strongest]
