@@ -29,7 +29,8 @@ from scipy.optimize import minimize
 from synthetic import KINDS, cloud, map_error
 
 import invarot
-from invarot.alignment.verdict import ALIGNED, BIAS, FAILED, WEIGHTS, Evidence, decide, features
+from invarot.alignment.evidence import Evidence
+from invarot.alignment.verdict import ALIGNED, BIAS, FAILED, WEIGHTS, decide, features
 from invarot.geometry.orthogonal import polar
 from invarot.words import Preprocessing, read_vectors
 

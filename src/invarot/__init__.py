@@ -2,11 +2,12 @@
 
 from typing import TYPE_CHECKING, Any
 
+from .alignment.evidence import Evidence
 from .alignment.history import History, Step
 from .alignment.result import Alignment, Status
 from .alignment.settings import paper
 from .alignment.solve import align
-from .alignment.verdict import Evidence, Verdict
+from .alignment.verdict import Verdict
 from .errors import InputError, MemoryBound, MissingExtra, NotAligned, NotConverged
 from .storage import load
 from .transport.schedule import Schedule

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from .alignment.evidence import Evidence
 from .alignment.history import History, Step
 from .alignment.result import Alignment, StartRecord, Status
-from .alignment.verdict import Evidence, Verdict
+from .alignment.verdict import Verdict
 from .arrays import to_numpy
 from .errors import InputError
 from .folders import Kind, read_folder, write_folder

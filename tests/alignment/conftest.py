@@ -17,6 +17,19 @@ class Twins:
 
 
 @pytest.fixture(scope="session")
+def plane_twins():
+    def make(seed, *, noise=0.0):
+        """A thousand points of a normal cloud in the plane, them turned and shuffled (noise in parts of the spread), and the turn."""
+        rng = np.random.default_rng([seed, 1000, 2, 0])
+        turn = np.linalg.qr(rng.standard_normal((2, 2)))[0]
+        x = rng.standard_normal((1000, 2)) * [1.5, 0.5]
+        y = (x @ turn)[rng.permutation(1000)]
+        return x, y + noise * np.sqrt(np.mean(np.var(y, axis=0))) * rng.standard_normal(y.shape), turn
+
+    return make
+
+
+@pytest.fixture(scope="session")
 def twins():
     def make(n=60, dx=3, dy=None, *, noise=0.0, seed=0, reflect=None):
         rng = np.random.default_rng(seed)

@@ -66,13 +66,9 @@ def test_what_has_been_sharpened_is_not_sharpened_again():
     assert len(tried.sharp) == 2
 
 
-def test_the_records_tell_where_the_winner_of_rivals_ended():
+def test_the_records_tell_where_the_winner_of_rivals_ended(plane_twins):
     """A noisy plane cloud of which the mirror image is as good until the plan is sharp."""
-    rng = np.random.default_rng([5, 1000, 2, 0])
-    turn = np.linalg.qr(rng.standard_normal((2, 2)))[0]
-    x = rng.standard_normal((1000, 2)) * [1.5, 0.5]
-    y = (x @ turn)[rng.permutation(1000)]
-    y = y + 0.2 * np.sqrt(np.mean(np.var(y, axis=0))) * rng.standard_normal(y.shape)
+    x, y, turn = plane_twins(5, noise=0.2)
     result = invarot.align(x, y, rng=5)
     assert np.allclose(result.map, turn, atol=0.05)
     assert not result.verdict.symmetric

@@ -8,13 +8,13 @@ import pytest
 import invarot
 from invarot.alignment import heats
 from invarot.alignment.alternate import alternate
-from invarot.alignment.evidence import held_out
+from invarot.alignment.evidence import Evidence, held_out
 from invarot.alignment.heats import run_race
 from invarot.alignment.multiscale import MANY, subproblem
 from invarot.alignment.problem import pose
 from invarot.alignment.regroup import applies, regroup
 from invarot.alignment.settings import Settings
-from invarot.alignment.verdict import Evidence, decide
+from invarot.alignment.verdict import decide
 from invarot.errors import InputError, NotAligned
 from invarot.experiments.clouds import make_cloud, random_map
 from invarot.starts.portfolio import Wave
@@ -157,22 +157,15 @@ def test_ordered_rows_change_what_a_large_race_is_run_on():
     assert found[False][0] != found[True][0]  # all 2300 points, or the first 2000
 
 
-def test_a_race_is_decided_by_plans_that_have_their_marginals():
+def test_a_race_is_decided_by_plans_that_have_their_marginals(plane_twins):
     """A plane cloud whose mirror image got ahead of the exact map while the plans were a hundredth off their marginals."""
-    rng = np.random.default_rng([72, 1000, 2, 0])
-    turn = np.linalg.qr(rng.standard_normal((2, 2)))[0]
-    x = rng.standard_normal((1000, 2)) * [1.5, 0.5]
-    y = (x @ turn)[rng.permutation(1000)]
+    x, y, turn = plane_twins(72)
     assert np.allclose(invarot.align(x, y, rng=72).map, turn, atol=1e-3)
 
 
-def test_a_first_heat_drops_no_map_whose_plan_only_lacks_its_marginals():
+def test_a_first_heat_drops_no_map_whose_plan_only_lacks_its_marginals(plane_twins):
     """A noisy plane cloud whose three mirror images led, five steps on, by less than the right plan was off."""
-    rng = np.random.default_rng([14, 1000, 2, 0])
-    turn = np.linalg.qr(rng.standard_normal((2, 2)))[0]
-    x = rng.standard_normal((1000, 2)) * [1.5, 0.5]
-    y = (x @ turn)[rng.permutation(1000)]
-    y = y + 0.05 * np.sqrt(np.mean(np.var(y, axis=0))) * rng.standard_normal(y.shape)
+    x, y, turn = plane_twins(14, noise=0.05)
     result = invarot.align(x, y, rng=14)
     assert np.allclose(result.map, turn, atol=1e-2)
     assert result.verdict.word == "aligned"

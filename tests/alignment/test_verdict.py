@@ -7,11 +7,12 @@ import pytest
 
 import invarot
 from invarot.alignment.challenge import FEW, better_answers
-from invarot.alignment.evidence import cycle_share, held_out, nearest
+from invarot.alignment.evidence import Evidence, cycle_share, held_out
 from invarot.alignment.problem import Problem, pose
 from invarot.alignment.settings import Settings
 from invarot.alignment.solve import adapt
-from invarot.alignment.verdict import Evidence, decide, features
+from invarot.alignment.verdict import decide, features
+from invarot.retrieval.nearest import nearest
 
 PLAIN = {"split": 0.6, "mutual": 0.5, "cycle": 0.9, "agreement": 1.0, "rivals": 0, "marginal_error": 0.0}
 

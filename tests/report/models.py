@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from invarot.alignment.verdict import Evidence, Verdict
+from invarot.alignment.evidence import Evidence
+from invarot.alignment.verdict import Verdict
 from invarot.translation import Translation
 from invarot.words import Vectors
 from invarot.words.preprocessing import Preprocessing

@@ -11,9 +11,9 @@ from dataclasses import replace
 import numpy as np
 
 from ..arrays import Array, to_numpy
+from ..retrieval.nearest import nearest
 from ..starts.portfolio import waves
 from .alternate import alternate
-from .evidence import nearest
 from .heats import quick, run_race, slack
 from .problem import Problem
 from .settings import Settings

@@ -21,8 +21,6 @@ from ..transport.plan import EntropicPlan, SparsePlan
 from .problem import Problem
 from .settings import Settings
 
-__all__ = ["Evidence", "HeldOut", "cycle_share", "gather", "held_out", "nearest"]
-
 QUERIES = 2000  # source points that the evidence is gathered on, at most
 CYCLES = 1000  # of those, that are sent there and back by the plan
 FOLDS = 4  # a point is judged by a map fitted on the other three quarters

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, as_like, namespace, to_numpy
+from ..retrieval.nearest import nearest
 from ..transport.plan import EntropicPlan, SparsePlan
 from ..transport.schedule import Schedule
 from . import mirrors, symmetry
@@ -19,7 +20,7 @@ from .problem import Problem
 from .regroup import applies, regroup
 from .result import StartRecord, Status
 from .settings import Settings
-from .verdict import Verdict, decide, judge, nearest
+from .verdict import Verdict, decide, judge
 
 SAME_MAP = 0.1  # two maps are one if they differ by less than this part of their norm
 PROBES = 300  # points on which two maps that differ by more are compared

@@ -10,11 +10,9 @@ import numpy as np
 
 from ..arrays import Array
 from ..transport.plan import EntropicPlan, SparsePlan
-from .evidence import Evidence, gather, nearest
+from .evidence import Evidence, gather
 from .problem import Problem
 from .settings import Settings
-
-__all__ = ["ALIGNED", "FAILED", "WEIGHED", "WEIGHTS", "Evidence", "Verdict", "decide", "features", "judge", "nearest"]
 
 # The rule, fitted by benchmarks/calibrate_verdict.py: log-odds = BIAS + Σ weight·feature (results/verdict.md).
 BIAS = -1.78

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..alignment.verdict import Evidence, Verdict
+from ..alignment.evidence import Evidence
+from ..alignment.verdict import Verdict
 from ..errors import InputError
 from ..folders import Kind, read_folder, write_folder
 from ..words.preprocessing import Preprocessing

@@ -50,11 +50,10 @@ def rarity(count: int, rows: np.ndarray[Any, Any] | None = None) -> np.ndarray[A
     return np.asarray(asked - logs.mean())
 
 
-def hold_back(z: Array, held: Array | None, *, target: bool, constant: float = CONSTANT) -> Array:
+def hold_back(z: Array, held: Array, *, target: bool, constant: float = CONSTANT) -> Array:
     """Rows of unit length and two coordinates, (n, d + 2): what they are ``held`` (n,) back by, and a ``constant``.
 
-    The product of a source and a target row is that of ``z`` less what each of them is held back; ``z`` itself where
-    ``held`` is None.
+    The product of a source and a target row is that of ``z`` less what each of them is held back.
 
     Examples
     --------
@@ -65,8 +64,6 @@ def hold_back(z: Array, held: Array | None, *, target: bool, constant: float = C
     array([[ 0.94, -0.07],
            [ 0.06,  1.05]])
     """
-    if held is None:
-        return z
     xp = namespace(z)
     lower = as_like(held, z)[:, None] * (-1 / constant)
     met = constant * xp.ones_like(lower)
