@@ -10,7 +10,7 @@ help:
 	@echo "make demo    install into .venv and align two small vocabularies"
 	@echo "make test    the tests that need neither torch nor a browser"
 	@echo "make lint    ruff and mypy"
-	@echo "make bench   the benchmarks"
+	@echo "make bench   speed and memory beside other libraries"
 	@echo "make clean   remove .venv and caches"
 
 demo: $(VENV)/.stamp-demo
@@ -25,7 +25,7 @@ lint: $(VENV)/.stamp-lint
 	$(BIN)/mypy
 
 bench: $(VENV)/.stamp-bench
-	$(BIN)/invarot bench
+	$(BIN)/python -m benchmarks.speed
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache

@@ -12,9 +12,9 @@ import time
 from pathlib import Path
 
 import numpy as np
+from speed.problems import peak_memory, word_like
 
 import invarot
-from invarot.experiments.bench_problems import peak_memory, word_like
 from invarot.threads import workers
 from invarot.transport.choice import parse_memory
 

@@ -12,7 +12,7 @@ BAD_INPUT, INTERRUPTED = 2, 130
 
 def main() -> None:
     """Entry point: errors of the user's input, and of files, are one line and exit code 2; Ctrl-C is 130."""
-    from . import align, bench, demo, evaluate, export, reproduce, translate  # noqa: F401 -- each registers its command
+    from . import align, demo, evaluate, export, reproduce, translate  # noqa: F401 -- each registers its command
 
     try:
         app()

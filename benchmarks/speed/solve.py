@@ -10,20 +10,21 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..alignment.alternate import Run, alternate
-from ..alignment.history import Step
-from ..alignment.multiscale import FEW, solve_in_stages
-from ..alignment.problem import pose
-from ..alignment.result import Alignment
-from ..alignment.settings import Settings
-from ..alignment.solve import adapt, align
-from ..alignment.verdict import Verdict, judge
-from ..arrays import Array
-from ..starts import signature
-from ..threads import map_blocks, own_threads
-from ..transport.cost import BlockedCost
-from ..transport.schedule import Schedule
-from .bench_problems import Floats, Row, Say, least_seconds, median_seconds, seconds, word_like
+from invarot.alignment.alternate import Run, alternate
+from invarot.alignment.history import Step
+from invarot.alignment.multiscale import FEW, solve_in_stages
+from invarot.alignment.problem import pose
+from invarot.alignment.result import Alignment
+from invarot.alignment.settings import Settings
+from invarot.alignment.solve import adapt, align
+from invarot.alignment.verdict import Verdict, judge
+from invarot.arrays import Array
+from invarot.starts import signature
+from invarot.threads import map_blocks, own_threads
+from invarot.transport.cost import BlockedCost
+from invarot.transport.schedule import Schedule
+
+from .problems import Floats, Row, Say, least_seconds, median_seconds, seconds, word_like
 
 
 def floors(x: Floats, y: Floats, kernel: Floats) -> tuple[float, float]:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..threads import own_threads
-from ..transport.cost import BlockedCost
-from ..transport.sinkhorn import Potentials, sinkhorn
+from invarot.threads import own_threads
+from invarot.transport.cost import BlockedCost
+from invarot.transport.sinkhorn import Potentials, sinkhorn
 
 Floats = np.ndarray[Any, Any]
 Row = dict[str, Any]
 Say = Callable[[str], None]
+ROOT = Path(__file__).resolve().parents[2]  # of the repository, where a new process finds the benchmarks
 TOL = 1e-4  # l_1 error of the marginals
 EPSILON = 0.02 * 2.0  # 0.02 of the cost scale: the mean squared distance of unmatched unit vectors is 2
 

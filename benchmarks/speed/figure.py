@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import MissingExtra
-from .bench_problems import Row
+from invarot.errors import MissingExtra
+
+from .problems import Row
 
 OURS, OTHERS, LINE = "#0b6e4f", "#9aa5b1", "#d1495b"
 

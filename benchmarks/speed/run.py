@@ -10,12 +10,13 @@ from pathlib import Path
 
 import numpy as np
 
-from ..threads import workers
-from .bench_figure import draw
-from .bench_problems import Row, Say
-from .bench_rivals import compare_plan_steps
-from .bench_scaling import exponents, scaling
-from .bench_solve import full_alignment, one_iteration
+from invarot.threads import workers
+
+from .figure import draw
+from .problems import Row, Say
+from .rivals import compare_plan_steps
+from .scaling import exponents, scaling
+from .solve import full_alignment, one_iteration
 
 COLUMNS = ("part", "what", "seconds", "ratio", "iterations", "error", "peak", "note")
 PROBLEM = """Two samples of {n} unit vectors from the same loose clusters, no point in common, {d} dimensions; uniform weights; epsilon
@@ -42,7 +43,7 @@ def run_bench(out: Path, *, n: int, d: int, sizes: list[int], cap: float, say: S
         "One outer step of the streamed solve": [*curve, *exponents(curve, sizes, at)],
     }
     spent = time.perf_counter() - begun
-    command = f"invarot bench --n {n} --d {d} --sizes '{' '.join(map(str, sizes))}' --cap {cap:g}"
+    command = f"python -m benchmarks.speed --n {n} --d {d} --sizes {' '.join(map(str, sizes))} --cap {cap:g}"
     draw(out / "bench.png", plans, curve, profile, f"one plan step, n = m = {n}, d = {d}")
     notes = {"One plan step": PROBLEM.format(n=n, d=d, cap=cap)}
     return write(out, parts, notes, command, f"{spent:.0f} s for all of it")

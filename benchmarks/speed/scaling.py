@@ -9,13 +9,14 @@ import time
 
 import numpy as np
 
-from ..alignment.alternate import alternate
-from ..alignment.problem import pose
-from ..alignment.settings import Settings
-from ..threads import own_threads
-from ..transport.choice import memory_needed
-from ..transport.schedule import Schedule
-from .bench_problems import Row, Say, peak_memory, word_like
+from invarot.alignment.alternate import alternate
+from invarot.alignment.problem import pose
+from invarot.alignment.settings import Settings
+from invarot.threads import own_threads
+from invarot.transport.choice import memory_needed
+from invarot.transport.schedule import Schedule
+
+from .problems import ROOT, Row, Say, peak_memory, word_like
 
 SWEEPS = 2
 BOUND = 4 << 30  # bytes
@@ -48,8 +49,8 @@ def scaling(sizes: list[int], dims: list[int], at: int, say: Say) -> list[Row]:
     """The curve over n at d = 300, and over d at n = ``at``."""
     rows = []
     for n, d in [*((n, 300) for n in sizes), *((at, d) for d in dims)]:
-        code = "from invarot.experiments.bench_scaling import main; main()"
-        done = subprocess.run([sys.executable, "-c", code, str(n), str(d)], capture_output=True, text=True, check=True)
+        command = [sys.executable, "-m", "benchmarks.speed.scaling", str(n), str(d)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
         found = json.loads(done.stdout)
         note = f"{found['mode']}, the solve adds {found['added'] / 2**20:.0f} MiB"
         rows.append({"what": f"n = m = {n}, d = {d}", "note": note, **found})
@@ -76,3 +77,7 @@ def exponents(rows: list[Row], sizes: list[int], at: int) -> list[Row]:
         ),
     ]
     return [{"what": what, "ratio": value, "note": note} for what, value, note in found]
+
+
+if __name__ == "__main__":
+    main()

@@ -18,8 +18,21 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import tensor, to_numpy
-from .bench_problems import EPSILON, TOL, Floats, Row, Say, marginal_error, peak_memory, plan_step, seconds, word_like
+from invarot.arrays import tensor, to_numpy
+
+from .problems import (
+    EPSILON,
+    ROOT,
+    TOL,
+    Floats,
+    Row,
+    Say,
+    marginal_error,
+    peak_memory,
+    plan_step,
+    seconds,
+    word_like,
+)
 
 Errors = Callable[[], float]  # the marginal error of what was found, computed outside the clock
 Solve = Callable[[], tuple[Errors, int]]  # the error, and how many iterations were made
@@ -55,15 +68,14 @@ def compare_plan_steps(n: int, d: int, *, cap: float, say: Say, names: tuple[str
 
 def in_a_process(name: str, n: int, d: int, needed: int, cap: float) -> Row:
     """What ``measure`` finds in a fresh interpreter; a failure is a row that says so."""
-    code = "from invarot.experiments.bench_rivals import main; main()"
-    command = [sys.executable, "-W", "ignore", "-c", code, name, str(n), str(d), str(needed), str(cap)]
+    command = [sys.executable, "-W", "ignore", "-m", "benchmarks.speed.rivals", name, *map(str, (n, d, needed, cap))]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=8 * cap + 60)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=8 * cap + 60, cwd=ROOT)
     except subprocess.TimeoutExpired:
         return {"what": name, "note": f"not done in {8 * cap + 60:.0f} s"}
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["killed"])[-1]
-        missing = last.startswith("ModuleNotFoundError") and "invarot" not in last
+        missing = last.startswith("ModuleNotFoundError") and not any(ours in last for ours in ("invarot", "benchmarks"))
         return {"what": name, "note": "not installed" if missing else f"failed: {last[:100]}"}
     found: Row = json.loads(done.stdout.splitlines()[-1])
     return found
@@ -198,3 +210,7 @@ def _geomloss(x: Floats, y: Floats) -> Ready:
         return lambda: marginal_error(x, y, f, g, EPSILON), 0
 
     return lambda _: solve
+
+
+if __name__ == "__main__":
+    main()

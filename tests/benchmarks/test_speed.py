@@ -5,9 +5,9 @@ import csv
 import numpy as np
 import pytest
 
-from invarot.experiments import bench, bench_rivals
-from invarot.experiments.bench_problems import EPSILON, TOL, marginal_error, plan_step, word_like
-from invarot.experiments.bench_scaling import exponent, exponents, step
+from benchmarks.speed import rivals, run
+from benchmarks.speed.problems import EPSILON, TOL, marginal_error, plan_step, word_like
+from benchmarks.speed.scaling import exponent, exponents, step
 
 
 def test_the_problems_are_what_they_say():
@@ -36,15 +36,15 @@ def test_our_plan_step_is_at_the_error_it_is_timed_to():
 def test_a_rival_reaches_the_same_error_with_as_many_plain_sweeps(name):
     x, y, _ = word_like(200, 20)
     needed = plan_step(y, x, accelerate=False)[0].iterations  # they begin with the columns
-    error, made = bench_rivals.find(name, x, y)(needed)()
+    error, made = rivals.find(name, x, y)(needed)()
     assert made == needed
     assert error() < 2 * TOL
-    assert bench_rivals.find(name, x, y)(1)()[0]() > 10 * TOL
+    assert rivals.find(name, x, y)(1)()[0]() > 10 * TOL
 
 
 def test_a_slow_rival_is_computed_from_a_few_iterations_and_says_so(monkeypatch):
-    monkeypatch.setattr(bench_rivals, "TRIAL", 0.2)
-    row = bench_rivals.measure("POT sinkhorn_log float32", 200, 10, 10_000, cap=0.1)
+    monkeypatch.setattr(rivals, "TRIAL", 0.2)
+    row = rivals.measure("POT sinkhorn_log float32", 200, 10, 10_000, cap=0.1)
     timed = int(row["note"].removeprefix("computed from ").removesuffix(" iterations"))
     assert 10 <= timed < 10_000
     assert row["error"] is None
@@ -67,9 +67,9 @@ def test_the_scaling_step_is_streamed_and_adds_no_more_than_estimated():
 
 
 def test_the_whole_of_it_writes_its_three_files(tmp_path, monkeypatch):
-    monkeypatch.setattr(bench, "compare_plan_steps", lambda n, d, **how: _rows())
-    monkeypatch.setattr(bench, "scaling", lambda sizes, dims, at, say: _curve(sizes, dims, at))
-    text = bench.run_bench(tmp_path, n=300, d=10, sizes=[100, 200, 400], cap=1.0, say=lambda text: None)
+    monkeypatch.setattr(run, "compare_plan_steps", lambda n, d, **how: _rows())
+    monkeypatch.setattr(run, "scaling", lambda sizes, dims, at, say: _curve(sizes, dims, at))
+    text = run.run_bench(tmp_path, n=120, d=5, sizes=[100, 200, 400], cap=1.0, say=lambda text: None)
     assert (tmp_path / "bench.png").stat().st_size > 10_000
     with (tmp_path / "bench.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
@@ -79,7 +79,7 @@ def test_the_whole_of_it_writes_its_three_files(tmp_path, monkeypatch):
     parts = [float(row["seconds"]) for name, row in names.items() if name.startswith("of that, ")]
     assert float(whole["seconds"]) > 0.5 * sum(parts)
     assert "off the plain schedule's" in whole["note"]
-    assert "invarot bench --n 300 --d 10 --sizes '100 200 400' --cap 1" in text
+    assert "python -m benchmarks.speed --n 120 --d 5 --sizes 100 200 400 --cap 1" in text
     shares = [float(row["ratio"]) for row in rows if row["note"] == "share of the solve"]
     assert sum(shares) == pytest.approx(1)
 
