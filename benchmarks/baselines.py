@@ -27,7 +27,7 @@ from invarot.baselines.adversarial import Epoch
 from invarot.baselines.gromov_wasserstein import solve
 from invarot.baselines.procrustes import procrustes_map
 from invarot.baselines.self_learning import learn_maps
-from invarot.experiments.run import describe_machine
+from invarot.experiments.provenance import describe_machine
 from invarot.retrieval import evaluate
 from invarot.words import Gold, Preprocessing, read_dictionary, read_vectors
 

@@ -7,11 +7,13 @@ import json
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from invarot import InputError, MissingExtra
 from invarot.experiments import NAMES, Context, find, reproduce
-from invarot.experiments.run import Cell, Experiment, describe_machine
+from invarot.experiments.provenance import describe_commit, describe_machine
+from invarot.experiments.run import Cell, Experiment
 
 pytest.importorskip("matplotlib")
 
@@ -96,8 +98,11 @@ def test_what_is_written(tmp_path):
     assert manifest["command"] == "invarot reproduce toy"
     assert manifest["seed"] == 3
     assert manifest["finding"] == "held over 3 cells"
-    assert "numpy" in manifest["versions"]
+    assert manifest["commit"] == describe_commit()
+    assert manifest["versions"]["numpy"] == np.__version__
+    assert manifest["seconds_of_work"] <= manifest["seconds_of_this_run"] < 60
     assert manifest["cells_by_machine"] == {describe_machine(): 3}
+    assert manifest["cells_by_commit"] == {describe_commit(): 3}
     assert (tmp_path / "figure.png").stat().st_size > 1000
     assert "<svg" in (tmp_path / "figure.svg").read_text()
 
@@ -112,7 +117,7 @@ def test_cells_of_another_machine_say_so(tmp_path):
     reproduce(make([]), Context(tmp_path), tell=lambda line: None)
     store = tmp_path / "cells.jsonl"
     lines = store.read_text().splitlines()
-    lines[2] = json.dumps({**json.loads(lines[2]), "machine": "elsewhere"})
+    lines[2] = json.dumps({**json.loads(lines[2]), "machine": "elsewhere", "commit": "abc1234"})
     store.write_text("\n".join(lines) + "\n")
     reproduce(make([]), Context(tmp_path), tell=lambda line: None)
     with (tmp_path / "data.csv").open() as stream:
@@ -123,6 +128,7 @@ def test_cells_of_another_machine_say_so(tmp_path):
         ]
     manifest = json.loads((tmp_path / "manifest.json").read_text())
     assert manifest["cells_by_machine"] == {describe_machine(): 2, "elsewhere": 1}
+    assert manifest["cells_by_commit"] == {describe_commit(): 2, "abc1234": 1}
 
 
 def test_without_matplotlib_nothing_is_started(tmp_path, monkeypatch):

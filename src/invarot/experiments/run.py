@@ -11,7 +11,6 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +18,11 @@ from threadpoolctl import threadpool_limits
 
 from ..errors import InputError, NotConverged
 from ..words.writers import replacing
+from .provenance import describe_commit, describe_machine, versions
 
 Row = dict[str, Any]
 Teller = Callable[[str], object]
+UNKNOWN = "not recorded"  # of cells kept by an earlier version
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,7 @@ def reproduce(experiment: Experiment, context: Context, *, tell: Teller | None =
     store = context.out / "cells.jsonl"
     done = _kept(store, context.identity())
     todo = list(experiment.cells(context))
+    commit = describe_commit()
     for number, cell in enumerate(todo, 1):
         if cell.name in done or not context.asks(cell):
             continue
@@ -93,18 +95,19 @@ def reproduce(experiment: Experiment, context: Context, *, tell: Teller | None =
         if not rows:  # something it needs is not installed: left to a run that has it
             continue
         seconds = round(time.perf_counter() - start, 3)
-        done[cell.name] = {"name": cell.name, "seconds": seconds, "machine": describe_machine(), "rows": rows}
+        origin = {"machine": describe_machine(), "commit": commit}
+        done[cell.name] = {"name": cell.name, "seconds": seconds, **origin, "rows": rows}
         with store.open("a", encoding="utf-8") as stream:
             stream.write(json.dumps(done[cell.name]) + "\n")
     finished = [done[cell.name] for cell in todo if cell.name in done]
-    machines = dict(Counter(cell.get("machine", "not recorded") for cell in finished))
+    machines, commits = (dict(Counter(cell.get(key, UNKNOWN) for cell in finished)) for key in ("machine", "commit"))
     rows = [row for cell in finished for row in cell["rows"]]
     if not rows:
         raise InputError(
             f"--only: none of the {len(todo)} cells of {experiment.name} has that in its name, such as {todo[0].name!r}"
         )
     if len(machines) > 1:  # a table put together on several machines says so in each row
-        written = [{**row, "machine": cell.get("machine", "not recorded")} for cell in finished for row in cell["rows"]]
+        written = [{**row, "machine": cell.get("machine", UNKNOWN)} for cell in finished for row in cell["rows"]]
     write_csv(context.out / "data.csv", written if len(machines) > 1 else rows)
     if experiment.summarise is not None:
         write_csv(context.out / "summary.csv", experiment.summarise(rows))
@@ -117,8 +120,14 @@ def reproduce(experiment: Experiment, context: Context, *, tell: Teller | None =
     left = len(todo) - len(finished)
     if left:
         sentence += f" ({left} of {len(todo)} cells were not run.)"
-    seconds = sum(cell["seconds"] for cell in finished)
-    _write_manifest(context, experiment, sentence, seconds, time.perf_counter() - begun, machines)
+    found = {
+        "finding": sentence,
+        "seconds_of_work": round(sum(cell["seconds"] for cell in finished), 1),
+        "seconds_of_this_run": round(time.perf_counter() - begun, 1),
+        "cells_by_machine": machines,  # commit, versions and machine are of the last call, which drew the figure
+        "cells_by_commit": commits,
+    }
+    _write_manifest(context, experiment, commit, found)
     return sentence
 
 
@@ -160,42 +169,18 @@ def _parse(line: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _write_manifest(
-    context: Context, experiment: Experiment, sentence: str, seconds: float, last: float, machines: dict[str, int]
-) -> None:
+def _write_manifest(context: Context, experiment: Experiment, commit: str, found: dict[str, Any]) -> None:
     manifest = {
         "experiment": experiment.name,
         "command": context.command,
+        "commit": commit,
         **context.identity(),
         "claim": experiment.claim,
-        "finding": sentence,
-        "seconds_of_work": round(seconds, 1),
-        "seconds_of_this_run": round(last, 1),
+        **found,
         "versions": {"python": platform.python_version(), **versions()},
         "machine": f"{platform.system()} {platform.machine()}",
-        "cells_by_machine": machines,  # those above are of the last call, which drew the figure
         "date": time.strftime("%Y-%m-%d"),
         **experiment.notes,
     }
     text = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
     (context.out / "manifest.json").write_text(text, encoding="utf-8")
-
-
-def describe_machine() -> str:
-    """Where a cell was computed, in a few words."""
-    parts = [f"{platform.system()} {platform.machine()}", f"Python {platform.python_version()}"]
-    parts += [f"{name} {number}" for name, number in versions().items() if name in ("numpy", "torch")]
-    torch = sys.modules.get("torch")  # a run that never asked for it has not used its GPU either
-    if torch is not None and torch.cuda.is_available():
-        parts.append(torch.cuda.get_device_name())
-    return ", ".join(parts)
-
-
-def versions() -> dict[str, str]:
-    found = {}
-    for name in ("invarot", "numpy", "scipy", "matplotlib", "torch"):
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found

@@ -1,0 +1,52 @@
+"""Where numbers come from: the commit, the versions and the machine they were computed with."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+PACKAGES = ("invarot", "numpy", "scipy", "matplotlib", "torch")
+
+
+def describe_commit(file: Path = Path(__file__)) -> str:
+    """``git describe --always --dirty`` of the checkout that ``file`` is part of; the package's version without one."""
+    # a package installed inside somebody else's checkout is not part of it: the file has to be tracked
+    if _git(file, "ls-files", "--error-unmatch", file.name) is not None:
+        found = _git(file, "describe", "--always", "--dirty")
+        if found:
+            return found
+    return f"invarot {versions().get('invarot', 'of unknown version')}"
+
+
+def describe_machine() -> str:
+    """Where a cell was computed, in a few words."""
+    parts = [f"{platform.system()} {platform.machine()}", f"Python {platform.python_version()}"]
+    parts += [f"{name} {number}" for name, number in versions().items() if name in ("numpy", "torch")]
+    torch = sys.modules.get("torch")  # a run that never asked for it has not used its GPU either
+    if torch is not None and torch.cuda.is_available():
+        parts.append(torch.cuda.get_device_name())
+    return ", ".join(parts)
+
+
+def versions() -> dict[str, str]:
+    """Those of the packages that are installed."""
+    found = {}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _git(file: Path, *words: str) -> str | None:
+    """What git says in the folder of ``file``; None where it refuses or is not installed."""
+    command = ["git", "-C", str(file.resolve().parent), *words]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
