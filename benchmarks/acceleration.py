@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from invarot.experiments.provenance import describe_commit
 from invarot.transport.cost import BlockedCost
 from invarot.transport.sinkhorn import Potentials, sinkhorn
 
@@ -102,7 +103,8 @@ def main() -> None:
         for fraction in FRACTIONS
         for nonsense in (False, True)
     ]
-    found = {"command": f"python benchmarks/acceleration.py --seeds {options.seeds}", **summarise(rows)}
+    command = f"python benchmarks/acceleration.py --seeds {options.seeds}"
+    found = {"command": command, "commit": describe_commit(), **summarise(rows)}
     print(json.dumps(found, indent=1))
     if options.out is not None:
         options.out.write_text(json.dumps({**found, "rows": rows}) + "\n", encoding="utf-8")

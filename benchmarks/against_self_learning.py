@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from provenance import header, write_page
 
 from invarot.baselines.self_learning import learn_maps
 from invarot.threads import own_threads
@@ -58,11 +59,12 @@ def main() -> None:
     theirs = marks[0] - begin + (args.iterations - 1) * each
     print("self-learning", each, "s an iteration", theirs, flush=True)
 
-    lines = ["# Start to refined map beside self-learning", "", f"`python benchmarks/against_self_learning.py --data DIR --repeats {args.repeats}`", "",
+    lines = ["# Start to refined map beside self-learning", "",
+             *header(f"python benchmarks/against_self_learning.py --data DIR --repeats {args.repeats}"),
              f"Europarl en-es, 100-d, {WORDS:,} × {WORDS:,} words, CPU. Self-learning: {args.timed} iterations timed ({each:.2f} s each), "
              f"{args.iterations} needed, so {theirs:.0f} s (computed).", "", "| invarot | s | self-learning / invarot |", "|---|---|---|"]  # fmt: skip
     lines += [f"| {name} | {seconds:.1f} | {theirs / seconds:.0f} |" for name, seconds in ours.items()]
-    (args.out / "against_self_learning.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_page(args.out / "against_self_learning.md", lines)
 
 
 if __name__ == "__main__":

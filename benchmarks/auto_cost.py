@@ -17,6 +17,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from provenance import header, write_page
 from synthetic import KINDS, cloud
 
 import invarot
@@ -36,7 +37,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     challenge.FEW = 0  # a plain solve is one start and no second opinion
     lines = ["# `start=\"auto\"` beside one plain solve, easy problems", "",
-             f"    OMP_NUM_THREADS=1 python benchmarks/auto_cost.py --seeds {args.seeds}", "",
+             *header(f"OMP_NUM_THREADS=1 python benchmarks/auto_cost.py --seeds {args.seeds} --ways {' '.join(args.ways)}"),
              "| cloud | n | d | auto, s | signature, s | random, s | auto / signature | auto / random | called aligned |",
              "|---|---|---|---|---|---|---|---|---|"]  # fmt: skip
     for n, d in (shape for shape in SHAPES if shape[0] in args.sizes):
@@ -59,7 +60,7 @@ def main() -> None:
             ratios = " | ".join(_shown(middle["auto"] / middle[way]) for way in WAYS[1:])
             lines.append(f"| {kind} | {n} | {d} | {seconds} | {ratios} | {aligned} of {args.seeds} |")
             print(lines[-1], flush=True)
-            (args.out / "auto_cost.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+            write_page(args.out / "auto_cost.md", lines)
 
 
 def _shown(number: float) -> str:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from provenance import header, write_page
 
 from invarot.arrays import Array, place, to_numpy
 from invarot.baselines import adversarial, gromov_wasserstein, wasserstein_procrustes
@@ -63,7 +64,7 @@ def main() -> None:
             rows = [one for one in rows if key(one) != key(row)]
             rows.append(row)
             store.write_text(json.dumps(rows, indent=1) + "\n")
-            (options.out / "baselines.md").write_text(page(rows, options.out / "baselines.adversarial.csv"))
+            write_page(options.out / "baselines.md", page(rows, options.out / "baselines.adversarial.csv"))
             print(row, flush=True)
 
 
@@ -159,13 +160,13 @@ def keep(path: Path, row: tuple[Any, ...]) -> None:
     print(row, flush=True)
 
 
-def page(rows: list[dict[str, Any]], checkpoints: Path) -> str:
+def page(rows: list[dict[str, Any]], checkpoints: Path) -> list[str]:
     lines = [
         "# The baselines beside known numbers",
         "",
-        "Command: `python benchmarks/baselines.py DATA [--device cuda] [--systems …]`, Europarl vectors of 100",
-        "dimensions, 20,000 words a side, MUSE test split. *Expected* is what was measured before with other code: for",
-        "self-learning VecMap's own program.",
+        *header("python benchmarks/baselines.py DATA [--device cuda] [--systems …]"),
+        "Europarl vectors of 100 dimensions, 20,000 words a side, MUSE test split. *Expected* is what was measured before",
+        "with other code: for self-learning VecMap's own program. Every row: [baselines.json](baselines.json).",
         "",
         *table(NAMES, [[row[name] for name in NAMES] for row in rows if row["system"] != "pot"]),
     ]
@@ -199,7 +200,7 @@ def page(rows: list[dict[str, Any]], checkpoints: Path) -> str:
                 chosen(kept),
             ),
         ]
-    return "\n".join([*lines, ""])
+    return lines
 
 
 def table(names: tuple[str, ...], rows: list[list[Any]]) -> list[str]:

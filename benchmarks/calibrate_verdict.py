@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from provenance import header, write_page
 from scipy.optimize import minimize
 from synthetic import KINDS, cloud, map_error
 
@@ -273,9 +274,10 @@ def report(rows: list[Row], out: Path) -> None:
 
     lines = [
         "# The verdict: calibration and test", "",
-        "    OMP_NUM_THREADS=1 python benchmarks/calibrate_verdict.py --part synthetic --jobs 12",
-        "    OMP_NUM_THREADS=1 python benchmarks/calibrate_verdict.py --part real --data DATA --jobs 12",
-        "    python benchmarks/calibrate_verdict.py --part fit", "",
+        *header("OMP_NUM_THREADS=1 python benchmarks/calibrate_verdict.py --part synthetic --jobs 12",
+                "OMP_NUM_THREADS=1 python benchmarks/calibrate_verdict.py --part real --data DATA --jobs 12",
+                "python benchmarks/calibrate_verdict.py --part fit"),
+        "Every solve: [verdict.synthetic.csv](verdict.synthetic.csv), [verdict.real.csv](verdict.real.csv).", "",
         f"The rule in use: bias {BIAS}, weights {WEIGHTS}; *aligned* from {ALIGNED}, *failed* below {FAILED}.",
     ]  # fmt: skip
     part = {split: [row for row in rows if row["part"] == split] for split in COPIES}
@@ -313,9 +315,7 @@ def report(rows: list[Row], out: Path) -> None:
                 missed += [f"{split}: {one}" for one, low in zip(text, fair & (chance < FAILED), strict=True) if low]
     lines += ["", "Bad solves called aligned:", "", *(f"- {one}" for one in wrong or ["none"]), ""]
     lines += ["Good solves called failed:", "", *(f"- {one}" for one in missed or ["none"])]
-    text = "\n".join(lines) + "\n"
-    (out / "verdict.md").write_text(text, encoding="utf-8")
-    print(text)
+    print(write_page(out / "verdict.md", lines))
 
 
 if __name__ == "__main__":

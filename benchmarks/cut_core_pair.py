@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from provenance import header, write_page
 
 from invarot.words import Gold, Preprocessing, Vectors, read_dictionary, read_vectors
 from invarot.words.core import CODE_LIMIT, encode_rows, load_core_pair
@@ -61,8 +62,7 @@ def main(data: Path) -> None:
     lines = [
         "# The core pair: what its compression costs",
         "",
-        "Command: `python benchmarks/cut_core_pair.py DATA`",
-        "",
+        *header("python benchmarks/cut_core_pair.py DATA"),
         f"Supervised Procrustes fitted on the MUSE train pairs inside the two vocabularies ({train.queries} words), "
         "CSLS, P@1 in per cent:",
         "",
@@ -80,8 +80,7 @@ def main(data: Path) -> None:
         f"Sizes: {listing}; together {sum(sizes.values()):,} bytes (codes from −{CODE_LIMIT} to {CODE_LIMIT}).",
         "",
     ]
-    (ROOT / "results" / "core_pair.md").write_text("\n".join(lines), encoding="utf-8")
-    print("\n".join(lines))
+    print(write_page(ROOT / "results" / "core_pair.md", lines))
 
 
 if __name__ == "__main__":

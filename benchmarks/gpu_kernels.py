@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 import triton
+from provenance import header, write_page
 from triton.testing import do_bench
 
 from invarot.transport.gpu import ops
@@ -202,13 +203,18 @@ def write(out: Path, about: str, rows: Rows, accuracy: Rows) -> None:
         writer = csv.DictWriter(f, fieldnames=list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
-    text = ["# The streaming kernels on one GPU", "", f"`{COMMAND}`", "", about, ""]
-    text += ["Medians; n = m; `wanted` is a bound on `ratio`.", "", *table(rows), ""]
+    text = ["# The streaming kernels on one GPU", "", *header(COMMAND), about, ""]
+    text += [
+        "Medians; n = m; `wanted` is a bound on `ratio`. Rows: [gpu_kernels.csv](gpu_kernels.csv).",
+        "",
+        *table(rows),
+        "",
+    ]
     if accuracy:
         text += ["## Error against float64", ""]
         text += ["In natural-log units, that is, in units of epsilon; of the chosen precision below 0.01 is wanted."]
         text += ["`epsilon` is relative to the mean cost.", "", *table(accuracy), ""]
-    (out / "gpu_kernels.md").write_text("\n".join(text))
+    write_page(out / "gpu_kernels.md", text)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from provenance import header, write_page
 
 import invarot
 from invarot.transport.cost import BlockedCost
@@ -183,8 +184,7 @@ def write(rows: list[Row], out: Path) -> None:
     lines = [
         "# Whole solves on one GPU",
         "",
-        f"`{COMMAND}`",
-        "",
+        *header(COMMAND),
         f"{card}, torch {torch.__version__}, Python {platform.python_version()}. Seconds: median after a first call, "
         "which compiles kernels.",
         "",
@@ -195,6 +195,7 @@ def write(rows: list[Row], out: Path) -> None:
         if "seconds" in row:
             peak = f"{row['GiB']:.1f}" if "GiB" in row else ""
             lines.append(f"| {row['what']} | {row['seconds']:.2f} | {row['first']:.2f} | {peak} | {row['note']} |")
+    lines += ["", "Rows: [gpu_solve.csv](gpu_solve.csv)."]
     plans = [row for row in rows if "dense" in row]
     if plans:
         lines += [
@@ -207,7 +208,7 @@ def write(rows: list[Row], out: Path) -> None:
             "|---|---|---|---|",
         ]
         lines += [f"| {row['what']} | {row['dense']} | {row['streamed']} | {row['kept']} |" for row in plans]
-    (out / "gpu_solve.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_page(out / "gpu_solve.md", lines)
 
 
 def main() -> None:

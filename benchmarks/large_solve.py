@@ -1,6 +1,6 @@
 """A whole solve of 50,000 × 50,000 points in 300 dimensions within a memory bound: time, steps, measured peak.
 
-python benchmarks/large_solve.py --n 50000 --d 300 --memory 4GiB --out results/bench_large.json
+python benchmarks/large_solve.py --n 50000 --d 300 --memory 4GiB > results/bench_large.txt
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 from speed.problems import peak_memory, word_like
 
 import invarot
+from invarot.experiments.provenance import describe_commit
 from invarot.threads import workers
 from invarot.transport.choice import parse_memory
 
@@ -43,6 +44,7 @@ def main() -> None:
     result = invarot.align(x, y, start=(u @ vt).astype(np.float32), memory=options.memory, tol=1e-4, on_step=show)
     found = {
         "command": f"python benchmarks/large_solve.py --n {options.n} --d {options.d} --memory {options.memory} --noise {options.noise}",
+        "commit": describe_commit(),
         "n": options.n,
         "d": options.d,
         "bound_mib": round(parse_memory(options.memory) / 2**20),

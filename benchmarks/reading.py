@@ -18,6 +18,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+from provenance import header, write_page
 
 ROOT = Path(__file__).resolve().parents[1]
 STYLES = {"4 decimals": "%.4f", "6 decimals": "%.6f", "5 significant digits": "%.5g"}
@@ -76,13 +77,12 @@ def main() -> None:
     lines = [
         "# Reading text vectors",
         "",
-        f"Command: `{command} --rounds {options.rounds}`",
-        "",
+        *header(f"{command} --rounds {options.rounds}"),
         f"{options.words:,} words, {options.dimension} values each, word2vec text with header; each reading in a "
         f"process of its own, the two readers in turn, median of {options.rounds} (range in brackets). Memory: peak "
         f"above the process before reading. Python {platform.python_version()}, NumPy {np.__version__}, "
         f"{platform.machine()}; the machine was shared with other work, so the ratio of processor time stands beside "
-        "that of the clock.",
+        "that of the clock. Every reading: [reading.json](reading.json).",
         "",
         "| numbers | file, MiB | gensim, s | invarot, s | times faster, clock | processor | result, MiB | "
         "gensim peak | invarot peak |",
@@ -113,7 +113,7 @@ def main() -> None:
                 f"{peak['gensim']:.0f} | {peak['invarot']:.0f} |"
             )
             print(lines[-1], flush=True)
-    (ROOT / "results" / "reading.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_page(ROOT / "results" / "reading.md", lines)
     (ROOT / "results" / "reading.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 

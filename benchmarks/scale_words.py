@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
+from invarot.experiments.provenance import describe_commit
 from invarot.retrieval import evaluate
 from invarot.translation import load_translation
 from invarot.words import Gold, read_dictionary, read_vectors, write_vectors
@@ -82,6 +83,7 @@ def main() -> None:
         gold = Gold.from_pairs(listed, learned.source.words[:TOP], learned.target.words[:TOP])
         right = evaluate(x, y, gold.targets, at=(1,)).precision[1]
         found = {
+            "command": "python benchmarks/scale_words.py --data DATA", "commit": describe_commit(),
             "words": said["words"], "megabytes": [round(file.stat().st_size / 1e6) for file in files],
             "seconds": {"all": round(wall, 1), **said["seconds"]}, "evaluate_seconds": scoring, "peak_gib": round(peak, 2),
             "verdict": said["verdict"]["word"], "probability": said["verdict"]["probability"],

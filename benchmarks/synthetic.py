@@ -3,8 +3,8 @@
     OMP_NUM_THREADS=1 python benchmarks/synthetic.py --seeds 100 --jobs 14 --out results
     python benchmarks/synthetic.py --summarise --out results      # the tables again, from the rows there are
 
-Writes synthetic.csv (a row a run, as each is done) and synthetic.md (the tables). A run that was stopped goes on where it
-was. Three cases:
+Writes raw/synthetic.csv (a row a run, as each is done; too large to commit), and from it synthetic.csv (a row a cell: case, kind,
+dimension, size and noise) and synthetic.md (the tables). A run that was stopped goes on where it was. Three cases:
   exact    y is x turned and shuffled: the share of matches found, all and per cell;
   noisy    the same with noise on y: found, less what a solve started at the true map finds;
   samples  x and y are two samples of one distribution, m = 1.2 n, no point shared: the error of the map over that of a
@@ -20,14 +20,20 @@ import itertools
 import warnings
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from provenance import header, write_page
 
 import invarot
 
 KINDS = ("gaussian", "uniform", "clustered", "surface")
 FIELDS = ("case", "kind", "d", "n", "noise", "seed", "found", "reference", "error", "reference_error", "verdict",
           "probability", "rivals", "gain", "split", "mutual", "cycle", "objective", "reference_objective", "starts")  # fmt: skip
+
+# of a cell; reached, as_high and missed leave out symmetric runs, reached_of_all does not
+COUNTS = ("runs", "symmetric", "reached", "as_high", "missed", "reached_of_all", "aligned")
+CELL = ("case", "kind", "d", "n", "noise", *COUNTS, "median_error", "median_reference_error")
 
 
 def cloud(kind: str, n: int, d: int, rng: np.random.Generator, shape: np.random.Generator) -> np.ndarray:
@@ -105,10 +111,12 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("results"))
     parser.add_argument("--summarise", action="store_true", help="only write the tables")
     args = parser.parse_args()
-    args.out.mkdir(exist_ok=True)
-    path = args.out / "synthetic.csv"
+    path = args.out / "raw" / "synthetic.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
     if args.summarise:
-        summarise(path, args.out / "synthetic.md")
+        if not path.exists():
+            parser.error(f"{path}: no rows there; run without --summarise first")
+        summarise(path, args.out)
         return
     done = set()
     if path.exists():
@@ -124,36 +132,59 @@ def main() -> None:
             file.flush()
             if number % 200 == 0:
                 print(f"{number + 1}/{len(todo)}", flush=True)
-    summarise(path, args.out / "synthetic.md")
+    summarise(path, args.out)
 
 
 def summarise(path: Path, out: Path) -> None:
+    """synthetic.csv and synthetic.md of the rows in ``path``."""
     with path.open() as file:
         rows = list(csv.DictReader(file))
-    lines = ["# Synthetic clouds, `start=\"auto\"`", "", "    OMP_NUM_THREADS=1 python benchmarks/synthetic.py", "",
-             "Raw rows: synthetic.csv. *symmetric*: the verdict found another map as good (rivals). *Objective as high*: missed, but",
-             "the objective is not below that of the solve started at the truth: a better search could not have found it.", "",
+    cells = count_cells(rows)
+    with (out / "synthetic.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, CELL, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(cells)
+    lines = ["# Synthetic clouds, `start=\"auto\"`", "",
+             *header("OMP_NUM_THREADS=1 python benchmarks/synthetic.py --cases exact noisy --seeds 100",
+                     "OMP_NUM_THREADS=1 python benchmarks/synthetic.py --cases samples --kinds clustered surface --sizes 50 200 --seeds 20",
+                     "python benchmarks/synthetic.py --summarise"),
+             "By kind and dimension: [synthetic.csv](synthetic.csv). *symmetric*: the verdict found another map as good (rivals).",
+             "*Objective as high*: missed, but the objective is not below that of the solve started at the truth: a better search",
+             "could not have found it.", "",
              "| case | n | runs | reached | missed, objective as high | missed by the search | symmetric | called aligned |",
              "|---|---|---|---|---|---|---|---|"]  # fmt: skip
-    key = lambda row: (row["case"], float(row["noise"]), int(row["n"]))  # noqa: E731
-    for (case, noise, n), group in itertools.groupby(sorted(rows, key=key), key=key):
-        cell = list(group)
-        fair = [row for row in cell if not int(row["rivals"])]
-        good = [row for row in fair if reached(row)]
-        high = sum(not reached(row) and as_high(row) for row in fair)
-        aligned = sum(row["verdict"] == "aligned" for row in cell)
-        share = f"{len(good)} of {len(fair)} ({len(good) / max(len(fair), 1):.1%})"
+    key = lambda cell: (cell["case"], cell["noise"], cell["n"])  # noqa: E731
+    for (case, noise, n), group in itertools.groupby(sorted(cells, key=key), key=key):
+        some = list(group)
+        total = {name: sum(cell[name] for cell in some) for name in COUNTS}
+        fair = total["runs"] - total["symmetric"]
+        share = f"{total['reached']} of {fair} ({total['reached'] / max(fair, 1):.1%})"
         name = case if case != "noisy" else f"noise {noise}"
-        lines.append(f"| {name} | {n} | {len(cell)} | {share} | {high} | {len(fair) - len(good) - high} "
-                     f"| {len(cell) - len(fair)} | {aligned} |")  # fmt: skip
+        lines.append(f"| {name} | {n} | {total['runs']} | {share} | {total['as_high']} | {total['missed']} "
+                     f"| {total['symmetric']} | {total['aligned']} |")  # fmt: skip
     misses = [row for row in rows if not int(row["rivals"]) and not reached(row) and not as_high(row)]
     lines += ["", f"Missed by the search: {len(misses)} runs, the first of them:", "", "| case | kind | d | n | noise | seed | found | reference | verdict |",
               "|---|---|---|---|---|---|---|---|---|"]  # fmt: skip
     for row in misses[:60]:
-        lines.append("| " + " | ".join(str(row[name])[:6] for name in
+        lines.append("| " + " | ".join(row[name] if name not in ("found", "reference") else row[name][:6] for name in
                                        ("case", "kind", "d", "n", "noise", "seed", "found", "reference", "verdict")) + " |")  # fmt: skip
-    out.write_text("\n".join(lines) + "\n")
-    print("\n".join(lines))
+    print(write_page(out / "synthetic.md", lines))
+
+
+def count_cells(rows: list[dict[str, str]]) -> list[dict[str, Any]]:
+    """A row a cell: how many runs, and of those that are not symmetric how many reached the truth or did not."""
+    key = lambda row: (row["case"], row["kind"], int(row["d"]), int(row["n"]), float(row["noise"]))  # noqa: E731
+    cells = []
+    for where, group in itertools.groupby(sorted(rows, key=key), key=key):
+        some = list(group)
+        fair = [row for row in some if not int(row["rivals"])]
+        good = sum(reached(row) for row in fair)
+        high = sum(not reached(row) and as_high(row) for row in fair)
+        errors = [np.median([float(row[name]) for row in some]) for name in ("error", "reference_error")]
+        counts = (len(some), len(some) - len(fair), good, high, len(fair) - good - high, sum(reached(row) for row in some),
+                  sum(row["verdict"] == "aligned" for row in some))  # fmt: skip
+        cells.append(dict(zip(CELL, (*where, *counts, *(f"{error:.4g}" for error in errors)), strict=True)))
+    return cells
 
 
 def as_high(row: dict[str, str]) -> bool:

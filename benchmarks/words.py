@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from provenance import header, write_page
 
 from invarot.arrays import Array, place, to_numpy
 from invarot.retrieval import neighbours
@@ -30,7 +31,6 @@ from invarot.translation import learn, recipe
 from invarot.words import Gold, Vectors, read_dictionary, read_vectors, shuffled_order
 
 TOP = 20_000
-MARK = "\n<!-- below: by hand -->"
 Row = dict[str, object]
 KEYS = ("set", "pair", "words", "order", "seed", "spelling")
 FIELDS = (*KEYS, "forth", "back", "verdict", "probability", "solve_s", "refine_s")
@@ -134,7 +134,7 @@ def summarise(path: Path, out: Path) -> None:
     """The table of all rows of ``path``; what stands below the mark in ``out`` was written by hand and stays."""
     with path.open() as file:
         rows = list(csv.DictReader(file))
-    lines = ["# Word translation with no dictionary", "", "    python benchmarks/words.py --data DATA --spelling", "",
+    lines = ["# Word translation with no dictionary", "", *header("python benchmarks/words.py --data DATA --spelling"),
              "P@1, CSLS, MUSE test split, 20k × 20k words; mean ± sd over seeds, and the lowest.", "",
              "| vectors | pair | words read | rows | spelling | seeds | en→x | x→en | aligned | solve s | refine s |",
              "|---|---|---|---|---|---|---|---|---|---|---|"]  # fmt: skip
@@ -146,9 +146,7 @@ def summarise(path: Path, out: Path) -> None:
         shown = (f"{v.mean():.2f} ± {v.std():.2f} (≥ {v.min():.2f})" for v in both[:2])
         times = (f"{np.median(v):.1f}" for v in both[2:])
         lines.append("| " + " | ".join([*group, str(len(runs)), *shown, f"{aligned}", *times]) + " |")
-    below = out.read_text(encoding="utf-8").partition(MARK)[2] if out.exists() else ""
-    out.write_text("\n".join(lines) + "\n" + (MARK + below if below else ""), encoding="utf-8")
-    print("\n".join(lines))
+    print(write_page(out, lines))
 
 
 if __name__ == "__main__":

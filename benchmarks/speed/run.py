@@ -12,6 +12,7 @@ import numpy as np
 
 from invarot.threads import workers
 
+from ..provenance import header, write_page
 from .figure import draw
 from .problems import Row, Say
 from .rivals import compare_plan_steps
@@ -55,7 +56,17 @@ def write(out: Path, parts: dict[str, list[Row]], notes: dict[str, str], command
         f"{_processor()}, {os.cpu_count()} cores, {workers()} threads, Python {platform.python_version()}, "
         f"NumPy {np.__version__}, load {os.getloadavg()[0]:.1f} at the end; {spent}."
     )
-    lines = ["# Speed and memory, side by side in one run", "", f"    {command}", "", machine, "", "![](bench.png)", ""]
+    lines = [
+        "# Speed and memory, side by side in one run",
+        "",
+        *header(command),
+        machine,
+        "",
+        "Rows: [bench.csv](bench.csv).",
+        "",
+        "![](bench.png)",
+        "",
+    ]
     with (out / "bench.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
@@ -72,9 +83,7 @@ def write(out: Path, parts: dict[str, list[Row]], notes: dict[str, str], command
                          _cell(row, "error", ".1e"), _cell(row, "peak", ".0f", 2**20)]  # fmt: skip
                 lines.append(f"| {row['what']} | {' | '.join(cells)} | {row.get('note', '')} |")
             lines.append("")
-    text = "\n".join(lines)
-    (out / "bench.md").write_text(text, encoding="utf-8")
-    return text
+    return write_page(out / "bench.md", lines)
 
 
 def _cell(row: Row, name: str, form: str, unit: int | None = None) -> str:
