@@ -146,7 +146,9 @@ def test_arrays_of_another_alignment(saved, tmp_path):
 
 def test_another_format_version(saved):
     edit(saved, lambda facts: facts.update(format_version=2, library_version="9.0"))
-    with pytest.raises(InputError, match=r"expected format version 1 .* got 2; .*\(9\.0\)"):
+    with pytest.raises(
+        InputError, match=r"expected format version 1 .* got 2, written by invarot 9\.0; align the points again"
+    ):
         invarot.load(saved)
 
 

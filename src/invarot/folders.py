@@ -27,11 +27,13 @@ from .errors import InputError
 
 @dataclass(frozen=True)
 class Kind:
-    """What is saved: its format's name and version, and the stem of its two files."""
+    """What is saved: its format's name and version, the stem of its two files, what loads it, and how to make it anew."""
 
     format: str
     version: int
     stem: str
+    loader: str
+    remake: str
 
     @property
     def arrays_file(self) -> str:
@@ -40,6 +42,11 @@ class Kind:
     @property
     def facts_file(self) -> str:
         return f"{self.stem}.json"
+
+
+ALIGNMENT = Kind("invarot alignment", 1, "alignment", "invarot.load", "align the points again")
+TRANSLATION = Kind("invarot translation", 3, "translation", "invarot.translation.load", "learn it again")
+KINDS = (ALIGNMENT, TRANSLATION)
 
 
 def write_folder(
@@ -110,9 +117,11 @@ def _read_facts(folder: Path, kind: Kind) -> dict[str, Any]:
         text = (folder / kind.facts_file).read_bytes().decode()
         facts = json.loads(text)
     except FileNotFoundError as error:
-        raise InputError(
-            f"path: expected a saved {kind.format}, got {folder}, which has no {kind.facts_file}"
-        ) from error
+        other = next((one for one in KINDS if (folder / one.facts_file).is_file()), None)
+        found = f"which has no {kind.facts_file}; check the path"
+        if other is not None:
+            found = f"which holds an {other.format}; load it with {other.loader}"
+        raise InputError(f"path: expected a saved {kind.format}, got {folder}, {found}") from error
     except ValueError as error:
         raise InputError(
             f"path: {folder / kind.facts_file} is not whole JSON, so it was cut short or altered; save it again "
@@ -125,8 +134,8 @@ def _read_facts(folder: Path, kind: Kind) -> dict[str, Any]:
     version = facts.get("format_version")
     if version != kind.version:
         raise InputError(
-            f"path: expected format version {kind.version} in {folder}, got {version!r}; read it with the invarot that "
-            f"wrote it ({facts.get('library_version')})"
+            f"path: expected format version {kind.version} in {folder}, got {version!r}, written by invarot "
+            f"{facts.get('library_version')}; {kind.remake} with this version, or read it with that one"
         )
     if facts.get("checksum") != _checksum(facts):
         raise InputError(

@@ -14,10 +14,9 @@ from .alignment.result import Alignment, StartRecord, Status
 from .alignment.verdict import Verdict
 from .arrays import to_numpy
 from .errors import InputError
-from .folders import Kind, read_folder, write_folder
+from .folders import ALIGNMENT, read_folder, write_folder
 from .transport.plan import EntropicPlan, SparsePlan
 
-ALIGNMENT = Kind("invarot alignment", 1, "alignment")
 PLANS = {"entropic": EntropicPlan, "sparse": SparsePlan}
 FACTORS = {"entropic": ("z", "y", "a", "b", "u", "v"), "sparse": ("z", "y", "rows", "columns", "mass")}
 
@@ -60,6 +59,11 @@ def load(path: str | os.PathLike[str]) -> Alignment:
         ) from error
 
 
+def verdict_from_dict(values: dict[str, Any]) -> Verdict:
+    """Return the verdict whose ``as_dict`` is ``values``."""
+    return Verdict(**{**values, "evidence": Evidence(**values["evidence"]), "reasons": tuple(values["reasons"])})
+
+
 # -- from an alignment to plain values, and back ---------------------------------------------------------------------
 
 
@@ -93,7 +97,6 @@ def _facts(alignment: Alignment) -> dict[str, Any]:
 def _build(facts: dict[str, Any], arrays: dict[str, np.ndarray[Any, Any]]) -> Alignment:
     plan = facts["plan"]
     kind = plan.pop("kind")
-    verdict = facts["verdict"]
     return Alignment(
         map=arrays["map"],
         offset=arrays["offset"],
@@ -102,8 +105,6 @@ def _build(facts: dict[str, Any], arrays: dict[str, np.ndarray[Any, Any]]) -> Al
         history=History([Step(**row) for row in facts["history"]]),
         status=Status[facts["status"]],
         starts=tuple(StartRecord(**start) for start in facts["starts"]),
-        verdict=Verdict(
-            **{**verdict, "evidence": Evidence(**verdict["evidence"]), "reasons": tuple(verdict["reasons"])}
-        ),
+        verdict=verdict_from_dict(facts["verdict"]),
         settings=facts["settings"],
     )

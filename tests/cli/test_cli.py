@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from invarot import __version__, cli
-from invarot.translation import load_translation
+from invarot.translation import load
 from invarot.words import write_vectors
 from invarot.words.spelling import SIZE, SPELLING
 
-from ..translation.test_translation import rotated_pair
+from ..translation.pairs import rotated_pair
 from ..words.test_spelling import RUSSIAN
 
 ENV = {**os.environ, "OMP_NUM_THREADS": "1", "NO_COLOR": "1", "COLUMNS": "120"}
@@ -45,6 +45,23 @@ def test_align_says_what_it_did(folder):
     summary = json.loads((folder / "align.json").read_text())
     assert summary["verdict"]["word"] == "aligned"
     assert summary["words"] == [300, 300]
+    applied = {step["name"]: step["applied"] for step in summary["steps"]}
+    assert list(applied) == ["prepare", "solve", "refine", "local centring", "spelling", "penalties"]
+    assert applied["refine"]
+    assert not applied["penalties"]
+    assert summary["steps"][5]["detail"] == "300 words, fewer than 10,000"
+
+
+def test_the_summary_names_what_was_not_applied(folder):
+    done = invarot("align", folder / "a.vec", folder / "b.npz", "-o", folder / "m")
+    lines = done.stderr.splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("steps: prepare "))
+    assert lines[at + 1 : at + 4] == [
+        "  · local centring: not applied: 300 words, fewer than 500",
+        "  · spelling: not applied: spelling is 0 in the recipe",
+        "  · penalties: not applied: 300 words, fewer than 10,000",
+    ]
+    assert lines[-1] == f"300 × 300 words; model in {folder / 'm'}"
 
 
 def test_translate(folder):
@@ -66,7 +83,10 @@ def test_evaluate(folder):
     assert json.loads(cosine.stdout)["retrieval"] == "cosine"
     strange = "".join(f"zz{i} zz\n" for i in range(20)) + "waa Twaa\n"
     (folder / "other.txt").write_text(strange)
-    assert "right direction" in invarot("evaluate", folder / "m", "--dictionary", folder / "other.txt", "--json").stderr
+    assert (
+        "check its direction"
+        in invarot("evaluate", folder / "m", "--dictionary", folder / "other.txt", "--json").stderr
+    )
 
 
 def test_export(folder):
@@ -89,7 +109,7 @@ def test_export(folder):
         (("align", "{}/a.vec", "{}/b.npz", "-o", "{}/gold.txt"), "is a file"),
         (("align", "{}/a.vec", "{}/b.npz", "-o", "{}/gold.txt/m"), "expected a folder that may be written to"),
         (("align", "{}/a.vec", "{}/b.npz", "-o", "{}/x", "--preset", "bets"), "did you mean 'best'"),
-        (("align", "{}/a.vec", "{}/b.npz", "-o", "{}/x", "--device", "tpu"), "device"),
+        (("align", "{}/a.vec", "{}/b.npz", "-o", "{}/x", "--device", "tpu"), "device: expected"),
         (("align", "{}/a.vec", "{}/b.npz", "-o", "{}/x", "--p", "0.5"), "p: expected"),
         (("align", "{}/a.vec", "{}/b.npz", "-o", "{}/x", "--extra-words", "9"), "--max-words"),
         (("align", "{}/a.vec", "{}/b.npz", "-o", "{}/x", "--dictionary", "{}/gold.txt"), "--report"),
@@ -110,16 +130,15 @@ def test_bad_input_is_one_line_and_exit_code_2(folder, words, complaint):
 def test_quiet_is_quiet(folder):
     done = invarot("align", folder / "a.vec", folder / "b.npz", "-o", folder / "q", "--quiet", "--max-words", 200)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    kept = load_translation(folder / "q")
+    kept = load(folder / "q")
     assert (len(kept.source), kept.settings["fitted_words"]) == (200, [300, 300])  # more of them help the fit
 
 
 def test_spelling_is_stored_and_used(folder):
     given = ("--spelling", "--json", "--preset", "fast", "--mapped")
     done = invarot("align", folder / "a.vec", folder / "b.npz", "-o", folder / "s", *given)
-    assert json.loads(done.stdout)["spelling"] == SPELLING
-    assert json.loads((folder / "align.json").read_text())["spelling"] == 0
-    assert load_translation(folder / "s").settings["spelling"] == SPELLING
+    assert json.loads(done.stdout)["steps"][4]["values"]["weight"] == SPELLING
+    assert load(folder / "s").steps[4].values["weight"] == SPELLING
     assert (folder / "s-mapped.source.vec").read_text().startswith(f"300 {12 + SIZE}\n")
     found = json.loads(invarot("translate", folder / "s", "Twaa", "--json", "--reverse").stdout)["Twaa"]
     plain = json.loads(invarot("translate", folder / "m", "Twaa", "--json", "--reverse").stdout)["Twaa"]
@@ -136,7 +155,7 @@ def test_spelling_is_left_out_between_alphabets(folder, tmp_path):
         "align", folder / "a.vec", tmp_path / "c.npz", "-o", tmp_path / "m", "--spelling", "--preset", "fast"
     )
     assert "do not share an alphabet" in done.stderr
-    assert load_translation(tmp_path / "m").settings["spelling"] == 0
+    assert not load(tmp_path / "m").steps[4].applied
 
 
 def test_clouds_without_correspondence_do_not_pass_for_aligned(tmp_path):
@@ -161,7 +180,7 @@ def test_interrupted_leaves_nothing_half_written(folder):
     left = [name for name in os.listdir(folder) if "killed" in name]
     assert left in ([], ["killed"]), message  # all of it or nothing, and no temporary file
     if left:  # the solve was faster than the interrupt: what it wrote must be whole
-        assert len(load_translation(folder / "killed").source) == 300
+        assert len(load(folder / "killed").source) == 300
 
 
 def test_trouble_with_a_disk_is_one_line(monkeypatch, capsys):

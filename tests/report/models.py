@@ -8,9 +8,8 @@ import numpy as np
 
 from invarot.alignment.evidence import Evidence
 from invarot.alignment.verdict import Verdict
-from invarot.translation import Translation
+from invarot.translation import StepRecord, Translation, recipe
 from invarot.words import Vectors
-from invarot.words.preprocessing import Preprocessing
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -47,7 +46,6 @@ def known_model(
     names = [f"s{i}" for i in range(count)]
     if hostile:
         names[: len(HOSTILE)] = HOSTILE
-    prepare = Preprocessing(("none",))
     source = Vectors(tuple(names), x, "folder, odd/wiki.en.vec.gz", ("line 3: dropped <b>one</b>",) if hostile else ())
     target = Vectors(tuple(name.replace("s", "t") for name in names), x @ turn, "<es>.vec")
     evidence = Evidence(0.41, 0.8, 0.55, 0.9, 1.0, rivals, 1e-3)
@@ -55,20 +53,18 @@ def known_model(
     history += [step(i, 0.1 * 0.7**i, 0.3 + 0.08 * i, "solve 50") for i in range(5)]
     refined = {"stage": "refine", "score": 0.5, "correlation": 0.6}
     history += [{**refined, "pairs": 40 + i, "changed": 1 / (i + 1)} for i in range(3)]
+    maps = {"source_map": turn, "target_map": np.eye(dims[1], dtype=np.float32)}
     return Translation(
         source=source,
         target=target,
-        prepare_source=prepare.fit(x),
-        prepare_target=prepare.fit(target.vectors),
-        source_map=turn,
-        target_map=np.eye(dims[1], dtype=np.float32),
+        steps=(
+            StepRecord("prepare", True, "none", 0.0, {"prepare": ["none"]}),
+            StepRecord("solve", True, "the first 50 words", 1.5, {}, maps),
+            StepRecord("refine", True, "3 rounds", 0.5, {}, maps),
+            StepRecord("penalties", False, "50 words, fewer than 10,000"),
+        ),
         verdict=Verdict(word, 0.97, evidence, ("because",)),
+        recipe=recipe("fast"),
         history=history,
-        settings={
-            "name": "fast",
-            "p": float("inf"),
-            "steps": ["none"],
-            "rng": None,
-            "seconds": {"solve 50": 1.5, "refine": 0.5},
-        },
+        settings={"fitted_words": [count, count], "rng": None},
     )

@@ -151,7 +151,7 @@ def test_the_file_appears_whole_or_not_at_all(model, tmp_path, monkeypatch):
 def test_bad_paths_and_dictionaries_are_refused_before_anything_is_written(model, tmp_path):
     with pytest.raises(InputError, match="make the directory first"):
         write_page(model, tmp_path / "none" / "page.html")
-    with pytest.raises(InputError, match="right direction"):
+    with pytest.raises(InputError, match="check its direction"):
         write_page(model, tmp_path / "page.html", dictionary=[("t1", "s1")])
     assert list(tmp_path.iterdir()) == []
 
@@ -160,6 +160,15 @@ def test_no_history_no_settings(model, tmp_path):
     """A model that was put together by hand still has a page."""
     bare = type(model)(**{**vars(model), "history": [], "settings": {}})
     assert read_page(written(bare, tmp_path))[1] == []
+
+
+def test_the_steps_are_listed_with_what_was_not_applied(model, tmp_path):
+    tree, _ = read_page(written(model, tmp_path))
+    settings = next(node for node in tree.all("section") if node.get("id") == "settings").text
+    assert "not applied: 50 words, fewer than 10,000" in settings
+    assert "local centring" in settings
+    dynamics = next(node for node in tree.all("section") if node.get("id") == "dynamics").text
+    assert "Time: 2.0 s" in dynamics
 
 
 def test_many_words_stay_small(tmp_path):
@@ -171,7 +180,7 @@ def test_a_learned_model(tmp_path):
 
     english, spanish, gold = load_core_pair()
     assert "chart-accuracy" not in written(known_model(60), tmp_path)
-    model = learn(english.first(400), spanish.first(420), how="fast", dictionary=gold)
+    model = learn(english.first(200), spanish.first(210), how="fast", dictionary=gold)
     page = written(model, tmp_path, dictionary=gold)
     tree, problems = read_page(page)
     assert problems == []
@@ -191,7 +200,7 @@ def test_short_names():
 
 def test_the_same_model_gives_the_same_page(model, tmp_path):
     assert written(model, tmp_path) == written(model, tmp_path)
-    assert np.isfinite(model.common()[0]).all()
+    assert np.isfinite(model.clouds[0]).all()
 
 
 def test_a_large_vocabulary_is_looked_up_in_part_and_says_so(model, tmp_path, monkeypatch):

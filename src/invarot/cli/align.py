@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 
 from ..errors import InputError
-from ..folders import check_replaceable
-from ..translation import Checkpoint, Translation, learn, recipe, save_translation
-from ..translation.store import TRANSLATION
+from ..folders import TRANSLATION, check_replaceable
+from ..translation import Translation, learn, recipe
 from ..words import read_dictionary, read_vectors
 from ..words.spelling import SPELLING
 from .app import EXIT_CODES, app, print_json, print_verdict, progress, stderr
@@ -31,7 +30,7 @@ def align_command(
         int | None, typer.Option(min=0, help="Words after these that help the fit [1.5 times --max-words].")
     ] = None,
     p: Annotated[float | None, typer.Option(help="Schatten exponent of the map, 1 to inf.")] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:N or auto [default: cpu].")] = None,
     memory: Annotated[str | None, typer.Option(help='Bound of the plan step, such as "4GiB".')] = None,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same answer.")] = 0,
     unordered: Annotated[bool, typer.Option("--unordered", help="Rows are not sorted by frequency.")] = False,
@@ -39,13 +38,13 @@ def align_command(
         bool,
         typer.Option(
             "--spelling",
-            help="Go by how words are spelled as well as by their vectors. For languages that share an alphabet; between "
-            "others it is left out.",
+            help="Use the spelling of words as well as their vectors. For languages that share an alphabet; between others "
+            "it is not applied.",
         ),
     ] = False,
     report: Annotated[Path | None, typer.Option(help="Also write a self-contained page of the result.")] = None,
     dictionary: Annotated[Path | None, typer.Option(help="Score against this dictionary in the report.")] = None,
-    checkpoint: Annotated[Path | None, typer.Option(help="Folder that lets a killed run go on where it was.")] = None,
+    checkpoint: Annotated[Path | None, typer.Option(help="Folder from which a killed run continues.")] = None,
     mapped: Annotated[bool, typer.Option("--mapped", help="Also write both sides' mapped vectors (.vec).")] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress, no summary.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The summary as JSON on stdout.")] = False,
@@ -56,26 +55,27 @@ def align_command(
     """
     check_replaceable(output, TRANSLATION)
     if dictionary is not None and report is None:
-        raise InputError("--dictionary: expected together with --report; to score a model use: invarot evaluate")
+        raise InputError(
+            "--dictionary: expected together with --report, got it alone; to score a model use: invarot evaluate"
+        )
     if report is not None and not report.parent.is_dir():
         raise InputError(f"--report: expected a file in a folder that exists, got {report}; make {report.parent} first")
     listed = None if dictionary is None else read_dictionary(dictionary)
     changes = {} if p is None else {"p": p}
     how = recipe(preset, ordered=not unordered, spelling=SPELLING if spelling else 0.0, **changes)
     if extra_words is not None and max_words is None:
-        raise InputError("--extra-words: expected together with --max-words; without it every word is read and kept")
+        raise InputError(
+            "--extra-words: expected together with --max-words, got it alone; every word is then read and kept"
+        )
     limit = None if max_words is None else max_words + (3 * max_words // 2 if extra_words is None else extra_words)
     left = read_vectors(source, max_words=limit)
     right = read_vectors(target, max_words=limit)
-    kept = Checkpoint(checkpoint, left, right, how, seed) if checkpoint else None
     with progress(quiet) as listener:
         model = learn(
             left, right, how=how, rng=seed, device=device, memory=memory, keep=max_words, dictionary=listed,
-            on_event=listener, checkpoint=kept,
+            on_event=listener, checkpoint=checkpoint,
         )  # fmt: skip
-    if spelling and not model.settings["spelling"] and not quiet:
-        stderr.print("the two languages do not share an alphabet: spelling was left out", highlight=False)
-    save_translation(model, output)
+    model.save(output)
     if mapped:
         from .export import write_mapped
 
@@ -93,20 +93,21 @@ def write_report(model: Translation, path: Path, dictionary: list[tuple[str, str
 
 
 def summarise(model: Translation, output: Path, *, quiet: bool, as_json: bool) -> None:
+    """Print the verdict, the steps with what was not applied, and where the model is."""
     if as_json:
         print_json(
             {
                 "model": str(output),
                 "verdict": model.verdict.as_dict(),
                 "words": [len(model.source), len(model.target)],
-                "spelling": model.settings["spelling"],
-                "seconds": model.settings["seconds"],
+                "steps": [step.as_dict() for step in model.steps],
             }
         )
     elif not quiet:
         print_verdict(model.verdict, stderr)
-        times = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in model.settings["seconds"].items())
-        size = (
-            f"{len(model.source)} × {len(model.target)} words{', spelling too' if model.settings['spelling'] else ''}"
-        )
-        stderr.print(f"{size}; {times}; model in {output}", highlight=False)
+        done = ", ".join(f"{step.name} {step.seconds:.1f} s" for step in model.steps if step.applied)
+        stderr.print(f"steps: {done}", highlight=False)
+        for step in model.steps:
+            if not step.applied:
+                stderr.print(f"  · {step}", highlight=False)
+        stderr.print(f"{len(model.source)} × {len(model.target)} words; model in {output}", highlight=False)

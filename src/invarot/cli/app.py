@@ -72,7 +72,7 @@ def print_verdict(verdict: Verdict, console: Console) -> None:
 
 @contextmanager
 def progress(quiet: bool) -> Iterator[Any]:
-    """A listener for :func:`invarot.translation.learn` that draws a bar on stderr, or nothing when quiet."""
+    """Yield a listener for :func:`invarot.translation.learn` that draws a bar on stderr; None when quiet."""
     if quiet:
         yield None
         return

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ..translation import learn, save_translation
+from ..translation import learn
 from ..words import load_core_pair
 from .app import EXIT_CODES, app, print_json, print_verdict, progress, stdout
 
@@ -23,7 +23,7 @@ def demo_command(
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="JSON on stdout.")] = False,
 ) -> None:
-    """Learn English–Spanish from 5,000 vectors a side with no dictionary, then check it against a hand-written one."""
+    """Learn English–Spanish from 5,000 vectors per side with no dictionary, then score it with a hand-written one."""
     english, spanish, gold = load_core_pair()
     begun = time.perf_counter()
     with progress(quiet or as_json) as listener:
@@ -31,7 +31,7 @@ def demo_command(
     seconds = time.perf_counter() - begun
     scores = model.evaluate(gold)
     if output is not None:
-        save_translation(model, output)
+        model.save(output)
     if report is not None:
         from ..report.page import write_page
 
@@ -39,7 +39,8 @@ def demo_command(
     known = english.index()
     examples = model.translate([word for word in SHOWN if word in known], k=3)
     if as_json:
-        print_json({"verdict": model.verdict.as_dict(), "seconds": seconds, **scores})
+        steps = [step.as_dict() for step in model.steps]
+        print_json({"verdict": model.verdict.as_dict(), "seconds": seconds, "steps": steps, **scores})
     else:
         stdout.print(
             f"{len(english)} English and {len(spanish)} Spanish words, nothing paired; solved in {seconds:.1f} s"

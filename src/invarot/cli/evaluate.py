@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ..translation import load_translation
+from ..translation import load
 from .app import Retrieval, app, print_json, stderr
 
 FEW = 0.1  # coverage below which a dictionary seems to be of other languages
@@ -23,16 +23,16 @@ def evaluate_command(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="JSON on stdout.")] = False,
 ) -> None:
-    """Precision at 1, 5 and 10, mean reciprocal rank and coverage.
+    """Score a model against a dictionary: precision at 1, 5 and 10, mean reciprocal rank, coverage.
 
     Queries are the dictionary's source words that are in the vocabulary with at least one translation; any listed
     translation is a hit.
     """
-    scores = load_translation(model).evaluate(dictionary, method=retrieval, reverse=reverse)
+    scores = load(model).evaluate(dictionary, method=retrieval, reverse=reverse)
     if scores["coverage"] < FEW:
         stderr.print(
-            f"only {scores['coverage']:.1%} of the dictionary's source words have a translation in the vocabularies: is it "
-            "the right direction (--reverse)?",
+            f"only {scores['coverage']:.1%} of the dictionary's source words have a translation in the vocabularies: check "
+            "its direction (--reverse)",
             highlight=False,
         )
     if as_json:

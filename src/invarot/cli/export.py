@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ..checks import check_choice
-from ..translation import Translation, load_translation
+from ..translation import Translation, load
 from ..words import write_vectors
 from ..words.writers import replacing
 from .app import app, stderr
@@ -23,12 +23,12 @@ def export_command(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="File, or stem of the two vector files.")
     ] = None,
-    top: Annotated[int, typer.Option("-k", "--top", min=1, help="Translations a word, for the dictionary.")] = 1,
+    top: Annotated[int, typer.Option("-k", "--top", min=1, help="Translations per word, for the dictionary.")] = 1,
     words: Annotated[int, typer.Option(min=1, help="Source words, for the dictionary.")] = 20_000,
 ) -> None:
     """Write the mapped vectors of both sides (unit length, one common space), or a dictionary of the frequent words."""
     check_choice(format, "format", FORMATS)
-    found = load_translation(model)
+    found = load(model)
     if format == "dictionary":
         path = output or model.with_name(model.name + ".dictionary.txt")
         lines = [
@@ -43,7 +43,7 @@ def export_command(
 
 
 def write_mapped(model: Translation, stem: Path, format: str) -> list[Path]:
-    """Both sides in the common space: STEM.source.vec and STEM.target.vec."""
+    """Write both sides in the common space: STEM.source.vec and STEM.target.vec."""
     paths = []
     for name, side in zip(("source", "target"), model.mapped(), strict=True):
         path = stem.with_name(f"{stem.name}.{name}.{format}")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ..errors import InputError
-from ..translation import load_translation
+from ..translation import load
 from .app import Retrieval, app, print_json, stderr
 
 
@@ -19,16 +19,18 @@ def translate_command(
     words: Annotated[
         list[str] | None, typer.Argument(help="Words to translate; from standard input when none.")
     ] = None,
-    top: Annotated[int, typer.Option("-k", "--top", min=1, help="Translations a word.")] = 5,
+    top: Annotated[int, typer.Option("-k", "--top", min=1, help="Translations per word.")] = 5,
     reverse: Annotated[bool, typer.Option("--reverse", help="From the target language to the source.")] = False,
     retrieval: Retrieval = "csls",
     as_json: Annotated[bool, typer.Option("--json", help="JSON on stdout.")] = False,
 ) -> None:
     """Translate words, best first, with scores. Words that are not in the vocabulary are named and skipped."""
-    found = load_translation(model)
+    found = load(model)
     asked = list(words) if words else [line.strip() for line in sys.stdin if line.strip()]
     if not asked:
-        raise InputError("words: expected at least one, as arguments or a line each on standard input, got none")
+        raise InputError(
+            "words: expected at least one, as arguments or one per line on standard input, got none; name one"
+        )
     known = (found.target if reverse else found.source).index()
     missing = [word for word in asked if word not in known]
     if missing:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from ..alignment.verdict import Verdict
 from ..arrays import to_numpy
 from ..retrieval.neighbours import neighbours
+from ..translation.model import Translation
+from ..translation.steps import map_known
 from ..words.dictionaries import read_dictionary
-from ..words.preprocessing import Preprocessing
-from ..words.vectors import Vectors
 from .spaces import Spaces, project, sample_rows
 
 ROWS = 2000  # source words in the table
@@ -23,28 +22,6 @@ SEARCHED = 50_000  # words of each side that translations are looked up among: a
 
 Floats = np.ndarray[Any, Any]
 Dictionary = str | os.PathLike[str] | Sequence[tuple[str, str]]
-
-
-class Learned(Protocol):
-    """The part of :class:`invarot.translation.Translation` that a page reads."""
-
-    @property
-    def source(self) -> Vectors: ...
-    @property
-    def target(self) -> Vectors: ...
-    @property
-    def prepare_source(self) -> Preprocessing: ...
-    @property
-    def prepare_target(self) -> Preprocessing: ...
-    @property
-    def verdict(self) -> Verdict: ...
-    @property
-    def history(self) -> list[dict[str, Any]]: ...
-    @property
-    def settings(self) -> dict[str, Any]: ...
-
-    def common(self) -> tuple[Floats, Floats]: ...
-    def evaluate(self, dictionary: Sequence[tuple[str, str]]) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True)
@@ -61,7 +38,7 @@ class Row:
 class Contents:
     """``scores`` is None without a dictionary."""
 
-    model: Learned
+    model: Translation
     rows: tuple[Row, ...]
     spaces: Spaces
     scores: dict[str, Any] | None
@@ -82,8 +59,8 @@ class Contents:
         return [row for row in self.model.history if row.get("precision@1") is not None]
 
 
-def gather(model: Learned, dictionary: Dictionary | None = None) -> Contents:
-    """Translations of the frequent words, the picture's points, and the scores against a dictionary."""
+def gather(model: Translation, dictionary: Dictionary | None = None) -> Contents:
+    """Collect translations of the frequent words, the points of the picture, and the scores against a dictionary."""
     pairs = None
     if dictionary is not None:
         pairs = read_dictionary(dictionary) if isinstance(dictionary, (str, os.PathLike)) else list(dictionary)
@@ -91,7 +68,7 @@ def gather(model: Learned, dictionary: Dictionary | None = None) -> Contents:
     listed: dict[str, set[str]] = {}
     for left, right in pairs or ():
         listed.setdefault(left, set()).add(right)
-    x, y = model.common()
+    x, y = model.clouds
     asked = np.arange(min(ROWS, len(x)))
     found, values = neighbours(x[:SEARCHED], y[:SEARCHED], k=min(BEST, len(y)), queries=asked)
     found, values = to_numpy(found), to_numpy(values)
@@ -103,11 +80,11 @@ def gather(model: Learned, dictionary: Dictionary | None = None) -> Contents:
     return Contents(model, tuple(rows), _project(model, drawn, found[drawn, 0], (x, y)), scores)
 
 
-def _project(model: Learned, left: Floats, right: Floats, common: tuple[Floats, Floats]) -> Spaces:
-    """The pairs (left, right) of rows, in the plane."""
+def _project(model: Translation, left: Floats, right: Floats, common: tuple[Floats, Floats]) -> Spaces:
+    """Project the pairs (left, right) of rows to the plane, before the maps and after all steps."""
     words = ((model.source.words[i], model.target.words[j]) for i, j in zip(left.tolist(), right.tolist(), strict=True))
     prepared = (
-        model.prepare_source.apply(model.source.vectors[left]),
-        model.prepare_target.apply(model.target.vectors[right]),
+        to_numpy(map_known(model.steps[:1], model.source.take(left), "source")),
+        to_numpy(map_known(model.steps[:1], model.target.take(right), "target")),
     )
     return project(words, prepared, (common[0][left], common[1][right]))

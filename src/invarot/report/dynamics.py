@@ -92,9 +92,7 @@ def chart_card(
 
 
 def _times(contents: Contents) -> str:
-    seconds: Mapping[str, float] = contents.model.settings.get("seconds") or {}
-    if not seconds:
-        return ""
+    seconds = contents.model.seconds
     total = sum(seconds.values())
     rows = "".join(
         f"<div><dt>{text(name)}</dt><dd>{value:.1f} s</dd>{bar(value / (total or 1.0))}</div>"

@@ -18,11 +18,8 @@ NAMES = {
     "rng": "seed",
     "p": "exponent p",
     "ordered": "most frequent first",
-    "local": "taken off for surroundings",
-    "taken": "held back where taken",
-    "rare": "held back where rare",
+    "rounds": "rounds of refinement",
     "spelling": "weight of spelling",
-    "spelling_size": "coordinates of spelling",
 }
 
 
@@ -74,7 +71,7 @@ def _found(word: str, row: Row) -> str:
 
 
 def settings_section(contents: Contents) -> str:
-    """What was read, what was asked for, and with which versions."""
+    """What was read, what was asked for, what was done, and with which versions."""
     model = contents.model
     sides = [
         (name, f"{side.source}: {count(len(side))} words, {side.dimension} dimensions")
@@ -82,10 +79,10 @@ def settings_section(contents: Contents) -> str:
     ]
     given = [
         (NAMES.get(name, name.replace("_", " ")), _plain(value))
-        for name, value in model.settings.items()
-        if name != "seconds"
+        for name, value in {**model.recipe.as_dict(), **model.settings}.items()
     ]
-    body = f"<div><h3>Settings</h3>{_facts([*sides, *given])}</div>"
+    body = f"<div><h3>Steps</h3>{_facts((step.name, step.status) for step in model.steps)}</div>"
+    body += f"<div><h3>Settings</h3>{_facts([*sides, *given])}</div>"
     body += f"<div><h3>Versions that wrote this page</h3>{_facts(_versions())}</div>"
     remarks = "".join(f"<li>{text(one)}</li>" for side in (model.source, model.target) for one in side.warnings)
     if remarks:

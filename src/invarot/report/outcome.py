@@ -12,8 +12,8 @@ from .figures import probability_scale
 from .markup import bar, count, number, percent, section, text
 
 WATCHED = (
-    "After each stage of the solve and each round of refinement. It was only watched: what was learned does not depend on "
-    "it."
+    "After each stage of the solve, each round of refinement and each step after it. It was only measured: what was learned "
+    "does not depend on it."
 )
 SIGNS = {"aligned": "✓", "doubtful": "?", "failed": "✕"}
 MEANING = {

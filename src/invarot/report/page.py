@@ -9,8 +9,9 @@ from importlib.resources import files
 from pathlib import Path, PurePath
 
 from ..errors import InputError
+from ..translation.model import Translation
 from ..words.writers import SUFFIXES, replacing
-from .contents import Contents, Dictionary, Learned, gather
+from .contents import Contents, Dictionary, gather
 from .dynamics import dynamics_section
 from .listing import settings_section, translations_section
 from .markup import count, text
@@ -31,7 +32,7 @@ ICON = (
 )
 
 
-def write_page(model: Learned, path: str | os.PathLike[str], *, dictionary: Dictionary | None = None) -> None:
+def write_page(model: Translation, path: str | os.PathLike[str], *, dictionary: Dictionary | None = None) -> None:
     """Write the report of ``model`` to the file ``path``, all of it or nothing.
 
     Parameters

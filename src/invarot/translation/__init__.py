@@ -1,9 +1,9 @@
 """Unsupervised word translation: from two vocabularies to a dictionary."""
 
-from .checkpoint import Checkpoint
-from .learn import learn
+from .learn import adjust, learn
 from .model import Translation
-from .presets import PRESETS, Recipe, recipe
-from .store import load_translation, save_translation
+from .recipe import PRESETS, Recipe, recipe
+from .steps import StepRecord
+from .storage import load
 
-__all__ = ["PRESETS", "Checkpoint", "Recipe", "Translation", "learn", "load_translation", "recipe", "save_translation"]
+__all__ = ["PRESETS", "Recipe", "StepRecord", "Translation", "adjust", "learn", "load", "recipe"]

@@ -1,4 +1,4 @@
-"""Finished stages on disk, so that a run that was killed goes on where it was."""
+"""Finished stages on disk, so that a run that was killed continues where it stopped."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from ..alignment.result import Alignment
 from ..errors import InputError
 from ..storage import load, save
 from ..words.vectors import Vectors
-from .presets import Recipe
+from .recipe import Recipe
 
 
 class Checkpoint:
-    """A folder of one alignment a finished stage, for one pair of vocabularies and one recipe."""
+    """A folder with one alignment per finished stage, for one pair of vocabularies, one recipe and one seed."""
 
     def __init__(
-        self, folder: str | os.PathLike[str], source: Vectors, target: Vectors, how: Recipe, seed: int
+        self, folder: str | os.PathLike[str], source: Vectors, target: Vectors, recipe: Recipe, seed: int
     ) -> None:
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
-        digest = hashlib.sha256(repr((how, seed)).encode())
+        digest = hashlib.sha256(repr((recipe, seed)).encode())
         for side in (source, target):
             digest.update("\n".join(side.words).encode("utf-8", "surrogatepass"))
             digest.update(side.vectors.tobytes())
         self._claim(digest.hexdigest())
 
     def _claim(self, digest: str) -> None:
-        """The folder belongs to one run: the same files, the same settings."""
+        """Mark the folder as that of one run, or check that it is."""
         note = self.folder / "run.txt"
         if not note.exists():
             if any(self.folder.iterdir()):
@@ -42,16 +42,17 @@ class Checkpoint:
             os.replace(part, note)
         elif note.read_text(encoding="ascii") != digest:
             raise InputError(
-                f"checkpoint: {self.folder} belongs to a run with other vectors or other settings; give the same "
-                "ones to go on, or another folder to begin anew"
+                f"checkpoint: expected a checkpoint of this run, got {self.folder}, which belongs to a run with other "
+                "vectors or other settings; use the same ones to continue it, or choose another folder"
             )
 
     def load(self, stage: str) -> Alignment | None:
-        """What the stage found, if it was finished."""
+        """Return what the stage found; None if it did not finish."""
         path = self.folder / _file_name(stage)
         return load(path) if path.is_dir() else None
 
     def save(self, stage: str, found: Alignment) -> None:
+        """Keep what the stage found."""
         save(found, self.folder / _file_name(stage))
 
 

@@ -1,35 +1,25 @@
-"""From two vocabularies to a translation: search on the frequent words, solve in growing stages, refine."""
+"""From two vocabularies to a translation: the steps of the pipeline, one after the other."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..alignment.result import Alignment
-from ..alignment.solve import align
-from ..arrays import Array, place, to_numpy
-from ..checks import check_count, check_rng
+from ..checks import check_count, check_known, check_rng
 from ..errors import InputError
-from ..retrieval.metrics import evaluate
-from ..retrieval.refine import Refined, Round, refine
-from ..threads import own_threads
-from ..words.dictionaries import Gold
-from ..words.preprocessing import Preprocessing
 from ..words.readers import read_vectors
 from ..words.vectors import Vectors
-from ..words.vocabulary import looks_like_word
 from .checkpoint import Checkpoint
 from .model import Translation
-from .presets import Recipe, recipe
-from .surroundings import surroundings
-from .watch import WATCHED, Clock, Listener, Watch, step_watcher, watcher
+from .progress import Listener, Progress
+from .recipe import PRESETS, Recipe, change_recipe, recipe
+from .steps import FINISHING, PIPELINE, SIDES, Work, fit_steps, map_known
 
-MANY = 15_000  # words from which a first refinement on a third of them, a ninth of the work a round, saves time
-LOOSE = 50.0  # weight of one-sided pairs in units of dimensions a word, chosen on 100 and 300 dimensions
-TRUST = 4.0  # no word is trusted more or less than the median one by more than this factor
+FEWEST = 10  # words per side
 
 
 def learn(
@@ -38,33 +28,39 @@ def learn(
     *,
     how: Recipe | str = "best",
     rng: int | np.random.Generator = 0,
-    device: str = "cpu",
+    device: str | None = None,
     memory: str | int | None = None,
     keep: int | None = None,
     dictionary: Sequence[tuple[str, str]] | None = None,
     on_event: Listener | None = None,
-    checkpoint: Checkpoint | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> Translation:
     """Learn to translate between two vocabularies with no dictionary.
 
     Parameters
     ----------
-    source, target : Vectors, or whatever :func:`invarot.words.read_vectors` takes: a file, a gensim ``KeyedVectors``
-        Most frequent words first, unless the recipe says otherwise.
-    how : Recipe or the name of a preset
-    rng : int or Generator
-    device : {"cpu", "cuda", "auto"}
-    memory : bound of the plan step, as in :func:`invarot.align`
+    source, target : Vectors, path or gensim ``KeyedVectors``
+        Whatever :func:`invarot.words.read_vectors` takes; most frequent words first, unless the recipe says otherwise.
+    how : Recipe or {"best", "fast", "paper"}
+        The settings of every step; see :func:`invarot.translation.recipe`.
+    rng : int or numpy.random.Generator
+        Same rng, same answer.
+    device : {"cpu", "cuda", "cuda:1", "auto"}, optional
+        Where it is learned ("auto": on a CUDA device if there is one); by default on the CPU.
+    memory : str or int, optional
+        Bound of the plan step, as in :func:`invarot.align`.
     keep : int, optional
-        Only the first so many words of each side stay in the model; the others help to fit it.
+        Words per side that stay in the model, the first ones; the others only help to fit it. By default all.
     dictionary : pairs of words, optional
-        The history then says how many of them were right (``precision@1``, CSLS) after each stage of the solve and each
-        round of refinement, and (``right``, among the words of the stage) after each step that shows its map. It takes
-        no part in learning.
-    on_event : callable
-        Told of every step and round: a dict with ``stage`` and what was measured.
-    checkpoint : Checkpoint
-        Where finished stages are kept, and taken up again.
+        Measured after each stage, round and step, and recorded in the history; it takes no part in learning.
+    on_event : callable, optional
+        Called with a dict, ``stage`` and what was measured, after each step of the solver and round of refinement.
+    checkpoint : path, optional
+        Folder where finished stages of the solve are kept; a run that was killed continues from there.
+
+    Returns
+    -------
+    Translation
 
     Examples
     --------
@@ -72,160 +68,102 @@ def learn(
     >>> from invarot.translation import learn
     >>> english, spanish, gold = load_core_pair()
     >>> model = learn(english.first(800), spanish.first(800), how="fast")
-    >>> model.source_map.shape
-    (100, 100)
+    >>> print(model.steps[1])
+    solve: the first 800 (of 2,500 asked for) words per side; start auto, effort normal, p = inf
+    >>> print(model.steps[5])
+    penalties: not applied: match_penalty and rank_penalty are 0 in the recipe
     """
-    plan = recipe(how) if isinstance(how, str) else how
-    source, target = read_vectors(source), read_vectors(target)
-    for name, side in (("source", source), ("target", target)):
-        if len(side) < 10:
-            raise InputError(f"{name}: expected at least 10 words, got {len(side)}")
+    chosen = recipe(how) if isinstance(how, str) else how
+    if not isinstance(chosen, Recipe):
+        raise InputError(
+            f"how: expected a Recipe or one of {', '.join(PRESETS)}, got {how!r}; see invarot.translation.recipe"
+        )
+    where = check_device(device)
+    source, target = _read(source, "source"), _read(target, "target")
     if keep is not None:
-        check_count(keep, "keep", low=10)
-    generators = check_rng(rng).spawn(len(plan.stages))  # one each: a stage taken from a checkpoint draws nothing
-    clock = Clock(on_event)
-    prepare_x, x = Preprocessing(plan.steps).fit_apply(np.ascontiguousarray(source.vectors, dtype=np.float32))
-    prepare_y, y = Preprocessing(plan.steps).fit_apply(np.ascontiguousarray(target.vectors, dtype=np.float32))
-    x, y = place(to_numpy(x), device), place(to_numpy(y), device)
-    rows_x, rows_y = _word_rows(source), _word_rows(target)
-    watch = None if dictionary is None else watcher(x, y, source, target, dictionary)
-
-    found: Alignment | None = None
-    for number, size in enumerate(plan.stages):
-        name = f"solve {min(size, max(len(rows_x), len(rows_y)))}"
-        saved = checkpoint.load(name) if checkpoint else None
-        if saved is not None:
-            found = saved
-        else:
-            few_x, few_y = x[rows_x[:size]], y[rows_y[:size]]
-            right = None if dictionary is None else step_watcher(
-                few_x, few_y, source.take(rows_x[:size]).words, target.take(rows_y[:size]).words, dictionary
-            )  # fmt: skip
-            options = plan.align_options()
-            if number:  # a later stage goes on from the last map, at the epsilon it ended with
-                options.update(start=_map_of(found), schedule=_last_epsilon(found), effort="normal")
-            found = align(few_x, few_y, ordered=plan.ordered, memory=memory, rng=generators[number],
-                          on_step=clock.observer(name, right), **options)  # fmt: skip
-            if checkpoint:
-                checkpoint.save(name, found)
-        clock.lap(name)
-        if watch is not None:
-            clock.history.append({"stage": name, "precision@1": watch(_placed(found.map, x), None)})
-    assert found is not None
-    with own_threads():
-        trust = _trust(source, x), _trust(target, y)
-        refined = _refine(x, y, _placed(found.map, x), trust, plan, clock, watch)
-        near = _near(x[:keep] @ refined.x_map, y[:keep] @ refined.y_map, plan)
-    model = Translation(
-        source=source.first(keep) if keep else source,
-        target=target.first(keep) if keep else target,
-        prepare_source=prepare_x,
-        prepare_target=prepare_y,
-        source_map=to_numpy(refined.x_map),
-        target_map=to_numpy(refined.y_map),
-        verdict=found.verdict,
-        history=clock.history,
-        settings={
-            **asdict(plan),
-            "fitted_words": [len(source), len(target)],
-            "device": device,
-            "rng": rng if isinstance(rng, int) else None,
-            "seconds": clock.laps,
-        },
-        source_near=None if near is None else to_numpy(near[0]).astype(np.int32),
-        target_near=None if near is None else to_numpy(near[1]).astype(np.int32),
+        check_count(keep, "keep", low=FEWEST)
+    work = Work(
+        source=source, target=target, x=source.vectors, y=target.vectors, recipe=chosen, rng=check_rng(rng), device=where,
+        memory=memory, keep=keep, progress=Progress(on_event, dictionary),
+        checkpoint=_open_checkpoint(checkpoint, source, target, chosen, rng),
+    )  # fmt: skip
+    records, work = fit_steps(PIPELINE, work)
+    assert work.alignment is not None
+    settings = {
+        "fitted_words": [len(source), len(target)],
+        "device": where,
+        "rng": rng if isinstance(rng, int) else None,
+    }
+    return Translation(
+        work.source, work.target, records, work.alignment.verdict, chosen, work.progress.history, settings
     )
-    if plan.spelling:
-        model = model.spelled(plan.spelling)
-    if plan.taken and max(len(model.source), len(model.target)) <= plan.refine_words:
-        with own_threads():
-            model = model.with_best(device=device)
-    if near is not None or model.source_best is not None or plan.spelling or model.rare:
-        clock.lap("finish")
-        if watch is not None and dictionary is not None:
-            clock.history.append({"stage": "finish", "precision@1": _right(model, dictionary)})
-    return model
 
 
-def _right(model: Translation, dictionary: Sequence[tuple[str, str]]) -> float | None:
-    """P@1 of the model among the first words of each side."""
-    gold = Gold.from_pairs(dictionary, model.source.words[:WATCHED], model.target.words[:WATCHED])
-    x, y = model.common()
-    return evaluate(x[:WATCHED], y[:WATCHED], gold.targets, at=(1,)).precision[1] if gold.queries else None
+def adjust(model: Translation, *, device: str | None = None, **changes: Any) -> Translation:
+    """Change the finishing steps of a learned translation; its maps stay as they are.
 
+    Parameters
+    ----------
+    model : Translation
+    device : {"cpu", "cuda", "cuda:1", "auto"}, optional
+        Where the steps are fitted; by default on the CPU.
+    **changes
+        ``local_centring``, ``spelling``, ``match_penalty``, ``rank_penalty``: as in :class:`invarot.translation.Recipe`.
 
-def _word_rows(vectors: Vectors) -> Any:
-    """Rows of the tokens that look like words, most frequent first: numbers and punctuation wreck the profiles.
+    Returns
+    -------
+    Translation
 
-    A vocabulary in which few do (identifiers, genes) is taken whole.
+    Examples
+    --------
+    >>> from invarot.words import load_core_pair
+    >>> from invarot.translation import adjust, learn
+    >>> english, spanish, gold = load_core_pair()
+    >>> model = learn(english.first(300), spanish.first(300), how="fast")
+    >>> print(adjust(model, spelling=0.6).steps[4])
+    spelling: weight 0.6, 512 coordinates
     """
-    rows = np.flatnonzero(looks_like_word(vectors.words))
-    return rows if len(rows) >= 0.5 * len(vectors) else np.arange(len(vectors))
+    check_known(changes, [name for step in FINISHING for name in step.fields], "adjust")
+    if not changes:
+        return model
+    chosen = change_recipe(model.recipe, changes, "adjust")
+    first = next(
+        number
+        for number, step in enumerate(PIPELINE)
+        if step in FINISHING and not changes.keys().isdisjoint(step.fields)
+    )
+    kept = model.steps[:first]
+    where = check_device(device)
+    x, y = (map_known(kept, getattr(model, side), side, device=where) for side in SIDES)
+    work = Work(source=model.source, target=model.target, x=x, y=y, recipe=chosen, device=where, progress=Progress())
+    records, _ = fit_steps(PIPELINE[first:], work)
+    return replace(model, steps=(*kept, *records), recipe=chosen)
 
 
-def _last_epsilon(found: Alignment | None) -> float:
-    assert found is not None
-    return found.history[-1].epsilon
+def check_device(device: Any) -> str:
+    """Return where to compute; None is the CPU."""
+    if device is None:
+        return "cpu"
+    if not isinstance(device, str):
+        raise InputError(f'device: expected "cpu", "cuda", "cuda:N", "auto" or None, got {device!r}; None is the CPU')
+    return device
 
 
-def _map_of(found: Alignment | None) -> Array:
-    assert found is not None
-    return found.map
+def _read(value: Any, name: str) -> Vectors:
+    vectors = read_vectors(value)
+    if len(vectors) < FEWEST:
+        raise InputError(f"{name}: expected at least {FEWEST} words, got {len(vectors)}; read more of them")
+    return vectors
 
 
-def _placed(array: Array, like: Array) -> Array:
-    """``array`` where ``like`` is."""
-    return place(to_numpy(array), "cpu" if isinstance(like, np.ndarray) else str(like.device))
-
-
-def _trust(vectors: Vectors, like: Array) -> Array:
-    """The length of each word's vector as it was read, which grows with what the text said of the word.
-
-    In units of their median and within a factor of ``TRUST``: other makers of vectors give lengths another meaning.
-    """
-    lengths = np.linalg.norm(vectors.vectors.astype(np.float32), axis=1)
-    return _placed(np.clip(lengths / (float(np.median(lengths)) or 1.0), 1 / TRUST, TRUST), like)
-
-
-def _near(x: Array, y: Array, plan: Recipe) -> tuple[Array, Array] | None:
-    """The neighbours of each word in its own language; not where they would cost more than the rest."""
-    if not plan.local or max(x.shape[0], y.shape[0]) > plan.refine_words:
+def _open_checkpoint(
+    folder: str | os.PathLike[str] | None, source: Vectors, target: Vectors, chosen: Recipe, rng: Any
+) -> Checkpoint | None:
+    if folder is None:
         return None
-    left, right = surroundings(x), surroundings(y)
-    return None if left is None or right is None else (left, right)
-
-
-def _loose(dimension: int, words: int) -> float:
-    """What pairs count for that only one side chooses: the more numbers a map has for each word, the more they help."""
-    weight = min(0.5, LOOSE * dimension / words)
-    return weight if weight >= 0.3 else 0.0  # less is not worth another search
-
-
-def _refine(
-    x: Array,
-    y: Array,
-    start: Array,
-    trust: tuple[Array, Array],
-    plan: Recipe,
-    clock: Clock,
-    watch: Watch | None,
-) -> Refined:
-    """Refinement on the words of the recipe; where they are many, first on the more frequent third of them."""
-
-    def tell(done: Round) -> None:
-        event = {"stage": "refine", **asdict(done)}
-        watched = event.pop("watched")
-        clock.tell(event if watched is None else {**event, "precision@1": watched})
-
-    def stage(top: int, begin: Array | tuple[Array, Array], loose: float = 0.0) -> Refined:
-        few = trust[0][:top], trust[1][:top]
-        return refine(x[:top], y[:top], begin, rounds=plan.rounds, trust=few, loose=loose, progress=tell, watch=watch)
-
-    top = min(plan.refine_words, max(x.shape[0], y.shape[0]))
-    begin: Array | tuple[Array, Array] = start
-    if top >= MANY:
-        first = stage(top // 3, start)
-        begin = first.x_map, first.y_map
-    refined = stage(top, begin, _loose(max(x.shape[1], y.shape[1]), min(top, x.shape[0], y.shape[0])))
-    clock.lap("refine")
-    return refined
+    if not isinstance(rng, (int, np.integer)):
+        raise InputError(
+            "rng: expected a whole number with a checkpoint, got a Generator, which cannot be compared with that of an "
+            "earlier run; pass a seed"
+        )
+    return Checkpoint(folder, source, target, chosen, int(rng))

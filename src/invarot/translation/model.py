@@ -1,164 +1,103 @@
-"""A learned translation: two vocabularies, the maps that bring them together, and the evidence."""
+"""A learned translation: two vocabularies, the steps that bring them together, and the evidence."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ..alignment.verdict import Verdict
-from ..arrays import Array, place, to_numpy
-from ..checks import check_number
+from ..arrays import to_numpy
+from ..checks import check_choice, check_count, check_points
 from ..errors import InputError
 from ..retrieval.metrics import Accuracy, evaluate
 from ..retrieval.neighbours import neighbours
 from ..retrieval.scores import unit_rows
 from ..words.dictionaries import Gold, read_dictionary
-from ..words.preprocessing import Preprocessing
-from ..words.spelling import SIZE, SPELLING, add_spelling, usable_weight
 from ..words.vectors import Vectors
-from .surroundings import set_off, surroundings
-from .taken import CONSTANT, RANKED, best_matches, enough, hold_back, rarity
+from .recipe import Recipe
+from .steps import SIDES, Side, StepRecord, find_applied, map_known, map_new
 
-SHORTLIST = 200  # nearest by cosine that a few words' translations are chosen among
-UNSAID = 256  # coordinates of spelling in models that do not say how many
+SHORTLIST = 200  # nearest by cosine that the translations of a few words are chosen among
 
 Floats = np.ndarray[Any, Any]
-Ints = np.ndarray[Any, Any]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Translation:
     """What :func:`invarot.translation.learn` found.
 
     Attributes
     ----------
     source, target : Vectors
-        As they were read.
-    prepare_source, prepare_target : Preprocessing
-        Fitted; new words are treated alike.
-    source_map, target_map : (dx, d) and (dy, d)
-        From the preprocessed spaces to the common one.
-    verdict : of the solve
-    history : list of dicts, a row a step: the starts' race, each stage, each round of refinement
-    settings : the recipe and where it ran
-    source_near, target_near : (n, k) and (m, k), or None
-        Rows of each word's neighbours in its own language; ``settings["local"]`` of their mean is taken off the word in
-        the common space.
-    source_best, target_best : (n,) and (m,), or None
-        Cosine of each word to the nearest of the other language; ``settings["taken"]`` of it holds the word back.
+        The vocabularies, as they were read.
+    steps : tuple of StepRecord
+        Every step in order: whether it was applied and why not, and what it fitted.
+    verdict : Verdict
+        Of the solve.
+    recipe : Recipe
+        What was asked for.
+    history : list of dict
+        One row per step of the solver and per round of refinement.
+    settings : dict
+        Where and on how many words it ran.
     """
 
     source: Vectors
     target: Vectors
-    prepare_source: Preprocessing
-    prepare_target: Preprocessing
-    source_map: Floats
-    target_map: Floats
+    steps: tuple[StepRecord, ...]
     verdict: Verdict
-    history: list[dict[str, Any]]
+    recipe: Recipe
+    history: list[dict[str, Any]] = field(default_factory=list)
     settings: dict[str, Any] = field(default_factory=dict)
-    source_near: Ints | None = None
-    target_near: Ints | None = None
-    source_best: Floats | None = None
-    target_best: Floats | None = None
 
-    def common(self, *, reverse: bool = False) -> tuple[Floats, Floats]:
-        """Both vocabularies in the common space, (n, d) and (m, d): from, to."""
-        x, y = (
-            self._held_back(self._own(target=target), best, rarity(len(side)), target=target)
-            for side, best, target in ((self.source, self.source_best, False), (self.target, self.target_best, True))
-        )
-        return (y, x) if reverse else (x, y)
-
-    def bring(self, vectors: Floats, *, words: Sequence[str] | None = None, target: bool = False) -> Floats:
-        """Vectors of new words of the source (or the target), as they are read, in the common space: (n, d).
-
-        A model that goes by spelling too needs the ``words``. Where rare words are held back, words that are not known, or
-        not named, count as rarer than all that are.
-        """
-        new, share = self._mapped(vectors, target=target), self._share("local")
-        if (self.target_near if target else self.source_near) is not None:
-            known = self._mapped((self.target if target else self.source).vectors, target=target)
-            new = to_numpy(set_off(new, surroundings(new, known), share, known))
-        weight = self._share("spelling")
-        if weight if words is None else len(words) != len(vectors):
-            why = ", since the model goes by spelling too" if weight else ""
-            came = "none" if words is None else len(words)
-            raise InputError(f"words: expected the {len(vectors)} words of the vectors{why}, got {came}")
-        new = to_numpy(self._spelled(new, words or ()))
-        best = None
-        if self.source_best is not None:
-            other = unit_rows(self._own(target=not target))
-            best = to_numpy(neighbours(new, other, method="cosine", k=1)[1])[:, 0]
-        side = self.target if target else self.source
-        rows = np.full(len(vectors), len(side))
-        if words is not None:
-            ranks = side.index()
-            rows = np.asarray([ranks.get(word, len(side)) for word in words], dtype=np.int64)
-        return self._held_back(new, best, rarity(len(side), rows), target=target)
-
-    def spelled(self, weight: float = SPELLING, *, device: str = "cpu") -> Translation:
-        """The same translation going by spelling as well, with this weight beside the vectors' 1; 0: by them alone.
-
-        Meant for languages that share an alphabet and many words; between others the weight is 0. Nothing is learned anew.
-        """
-        weight = usable_weight(check_number(weight, "weight", low=0), self.source.words, self.target.words)
-        settings = {**self.settings, "spelling": weight, "spelling_size": SIZE}
-        changed = replace(self, settings=settings, source_best=None, target_best=None)
-        if self.source_best is None:
-            return changed
-        return changed.with_best(device=device)
-
-    def with_best(self, *, device: str = "cpu") -> Translation:
-        """The same translation with the best match of every word looked up, so that words that are taken are held back."""
-        best = best_matches(self._own(target=False, device=device), self._own(target=True, device=device))
-        if best is None:
-            return self
-        return replace(self, source_best=to_numpy(best[0]), target_best=to_numpy(best[1]))
-
-    def _share(self, name: str) -> float:
-        return float(self.settings.get(name, 0.0))
-
-    def _own(self, *, target: bool, device: str = "cpu") -> Any:
-        """One side in the common space as far as it can be told without the other."""
-        side, near = (self.target, self.target_near) if target else (self.source, self.source_near)
-        z: Array = place(self._mapped(side.vectors, target=target), device)
-        return self._spelled(set_off(z, near, self._share("local")), side.words)
-
-    def _spelled(self, z: Array, words: Sequence[str]) -> Array:
-        size = int(self.settings.get("spelling_size", UNSAID))
-        return add_spelling(z, words, self._share("spelling"), size=size)
+    @cached_property
+    def clouds(self) -> tuple[Floats, Floats]:
+        """Both vocabularies in the common space, (n, d) and (m, d); computed once."""
+        x, y = (to_numpy(map_known(self.steps, getattr(self, side), side)) for side in SIDES)
+        return x, y
 
     @property
-    def rare(self) -> float:
-        """How far rare words are held back in this model: ``settings["rare"]``, where its words are ordered and enough."""
-        sizes = len(self.source), len(self.target)
-        usable = self.settings.get("ordered") and enough(*sizes)
-        return self._share("rare") if usable and max(sizes) <= self.settings.get("refine_words", 0) else 0.0
+    def source_map(self) -> Floats:
+        """The map from the prepared source space to the common one, (dx, d)."""
+        return self._find_map("source")
 
-    def _held_back(self, z: Floats, best: Floats | None, rare: Floats, *, target: bool) -> Floats:
-        known = self.target_best if target else self.source_best
-        taken = 0.0 if known is None else self._share("taken")
-        if not taken and not self.rare:
-            return z
-        held = self.rare * rare
-        if best is not None and known is not None:
-            held = held + taken * (best - known.mean())
-        constant = RANKED if self.rare else CONSTANT
-        return to_numpy(hold_back(z, held.astype(z.dtype), target=target, constant=constant))
+    @property
+    def target_map(self) -> Floats:
+        """The map from the prepared target space to the common one, (dy, d)."""
+        return self._find_map("target")
 
-    def _mapped(self, vectors: Floats, *, target: bool) -> Floats:
-        prepare, turn = (self.prepare_target, self.target_map) if target else (self.prepare_source, self.source_map)
-        return to_numpy(prepare.apply(vectors)) @ turn
+    @property
+    def seconds(self) -> dict[str, float]:
+        """The time that each step took."""
+        return {step.name: step.seconds for step in self.steps}
 
     def translate(
         self, words: str | Iterable[str], *, k: int = 5, method: str = "csls", reverse: bool = False
     ) -> dict[str, list[tuple[str, float]]]:
-        """The ``k`` best translations of a word, or of each of several, with their scores; an unknown word is an error that names it."""
+        """Find the ``k`` best translations of one word or several.
+
+        Parameters
+        ----------
+        words : str or iterable of str
+            A word that is not in the vocabulary is an error that names it.
+        k : int
+            Translations per word.
+        method : {"csls", "cosine", "inverted-softmax"}
+            How candidates are scored.
+        reverse : bool
+            Translate from the target to the source.
+
+        Returns
+        -------
+        dict
+            Word -> [(translation, score), …], best first.
+        """
+        check_count(k, "k")
         asked = [words] if isinstance(words, str) else list(words)
         if not asked:
             return {}
@@ -167,10 +106,11 @@ class Translation:
         unknown = [word for word in asked if word not in rows]
         if unknown:
             raise InputError(
-                f"words: not in the vocabulary of {len(source)} words: {', '.join(unknown[:5])}"
-                f"{' …' if len(unknown) > 5 else ''}"
+                f"words: expected words of the vocabulary, got {', '.join(map(str, unknown[:5]))}"
+                f"{' …' if len(unknown) > 5 else ''}, which {'are' if len(unknown) > 1 else 'is'} not among its "
+                f"{len(source)} words; leave {'them' if len(unknown) > 1 else 'it'} out"
             )
-        x, y = self.common(reverse=reverse)
+        x, y = self.clouds[::-1] if reverse else self.clouds
         queries = np.asarray([rows[word] for word in asked], dtype=np.int64)
         found, scores = neighbours(x, y, method=method, k=min(k, len(target)), queries=queries, shortlist=SHORTLIST)
         found, scores = to_numpy(found), to_numpy(scores)
@@ -180,8 +120,8 @@ class Translation:
         }
 
     def dictionary(self, count: int, *, k: int = 1, method: str = "csls") -> list[tuple[str, list[tuple[str, float]]]]:
-        """Translations of the first ``count`` source words."""
-        words = self.source.words[:count]
+        """Translate the first ``count`` source words; ``k`` and ``method`` as in `translate`."""
+        words = self.source.words[: check_count(count, "count")]
         return list(self.translate(words, k=k, method=method).items())
 
     def evaluate(
@@ -191,27 +131,86 @@ class Translation:
         method: str = "csls",
         reverse: bool = False,
     ) -> dict[str, Any]:
-        """precision@1, @5, @10, mrr, coverage, queries and retrieval, against a dictionary file or list of pairs."""
+        """Score the translations against a dictionary.
+
+        Parameters
+        ----------
+        dictionary : path or list of pairs
+        method : {"csls", "cosine", "inverted-softmax"}
+        reverse : bool
+            The dictionary goes from the target to the source.
+
+        Returns
+        -------
+        dict
+            precision@1, precision@5, precision@10, mrr, coverage, queries and retrieval.
+        """
         pairs = read_dictionary(dictionary) if isinstance(dictionary, (str, os.PathLike)) else list(dictionary)
         source, target = (self.target, self.source) if reverse else (self.source, self.target)
         gold = Gold.from_pairs(pairs, source.words, target.words)
         if not gold.queries:
             raise InputError(
-                f"dictionary: none of its {gold.listed} source words, with a translation, is in the vocabularies; "
-                "is it the right direction?"
+                "dictionary: expected words of the vocabularies with their translations, got none among its "
+                f"{gold.listed} source words; check its direction"
             )
-        x, y = self.common(reverse=reverse)
-        return report_scores(evaluate(x, y, gold.targets, method=method), gold)
+        x, y = self.clouds[::-1] if reverse else self.clouds
+        return _report_scores(evaluate(x, y, gold.targets, method=method), gold)
 
     def mapped(self) -> tuple[Vectors, Vectors]:
-        """Both sides as word vectors of the common space, unit length, ready to be written."""
-        x, y = self.common()
-        return Vectors(self.source.words, _unit(x), self.source.source), Vectors(
-            self.target.words, _unit(y), self.target.source
+        """Return both sides as word vectors of the common space, of unit length, ready to be written."""
+        x, y = (to_numpy(unit_rows(z)).astype(np.float32) for z in self.clouds)
+        return Vectors(self.source.words, x, self.source.source), Vectors(self.target.words, y, self.target.source)
+
+    def map_new_words(self, vectors: Any, *, words: Sequence[str] | None = None, side: str = "source") -> Floats:
+        """Map vectors of words outside the vocabulary to the common space.
+
+        Parameters
+        ----------
+        vectors : array (n, dx) or (n, dy)
+            As they are read.
+        words : n strings, optional
+            Needed where the model uses spelling. With a rank penalty, words that are not known or not given count as rarer
+            than all that are.
+        side : {"source", "target"}
+
+        Returns
+        -------
+        array (n, d)
+        """
+        check_choice(side, "side", SIDES)
+        whose: Side = "target" if side == "target" else "source"
+        vectors = to_numpy(check_points(vectors, "vectors", least=1))
+        spelled = any(step.name == "spelling" for step, _ in find_applied(self.steps))
+        if spelled if words is None else len(words) != len(vectors):
+            why = ", since the model uses spelling" if spelled else ""
+            came = "none" if words is None else len(words)
+            raise InputError(f"words: expected the {len(vectors)} words of the vectors{why}, got {came}; pass words=")
+        return to_numpy(map_new(self.steps, (self.source, self.target), vectors, whose, words))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the translation to a folder; :func:`invarot.translation.load` reads it back."""
+        from .storage import save
+
+        save(self, path)
+
+    def _find_map(self, side: Side) -> Floats:
+        return next(
+            record.arrays[f"{side}_map"]
+            for _, record in reversed(find_applied(self.steps))
+            if f"{side}_map" in record.arrays
         )
 
+    def __str__(self) -> str:
+        width = max(len(step.name) for step in self.steps)
+        lines = [f"Translation of {len(self.source)} source words into {len(self.target)} target words"]
+        lines.append(f"  {'verdict':<{width}}  {self.verdict}")
+        lines += [f"  {step.name:<{width}}  {step.status}" for step in self.steps]
+        return "\n".join(lines)
 
-def report_scores(found: Accuracy, gold: Gold) -> dict[str, Any]:
+    __repr__ = __str__
+
+
+def _report_scores(found: Accuracy, gold: Gold) -> dict[str, Any]:
     return {
         **{f"precision@{k}": value for k, value in found.precision.items()},
         "mrr": found.mrr,
@@ -219,7 +218,3 @@ def report_scores(found: Accuracy, gold: Gold) -> dict[str, Any]:
         "queries": found.queries,
         "retrieval": found.method,
     }
-
-
-def _unit(x: Floats) -> Floats:
-    return to_numpy(unit_rows(x)).astype(np.float32)
