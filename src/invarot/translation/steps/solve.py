@@ -1,0 +1,95 @@
+"""Step 2, solve: an orthogonal map (or one of a Schatten ball) from the frequent words, with nothing paired."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...alignment.result import Alignment
+from ...alignment.solve import align
+from ...arrays import Array, as_like, to_numpy
+from ...words.vectors import Vectors
+from ...words.vocabulary import looks_like_word
+from ..progress import MEASURED
+from .shape import Side, Step, StepRecord, Work
+
+NAME = "solve"
+TOL = 1e-4  # a tenth of the default accuracy: the refinement follows
+
+
+def fit_solve(work: Work) -> tuple[StepRecord, Work]:
+    """Solve in growing stages; each later one starts from the map of the one before."""
+    assert work.rng is not None
+    stages = work.recipe.stages
+    rows = select_words(work.source), select_words(work.target)
+    generators = work.rng.spawn(len(stages))  # one per stage: a stage from a checkpoint draws nothing
+    score = work.progress.make_scorer(work.source.words, work.target.words)
+    sizes = [min(size, max(map(len, rows))) for size in stages]
+    found: Alignment | None = None
+    for number, size in enumerate(sizes):
+        name = f"solve {size}" if size not in sizes[:number] else f"solve {size} again"
+        saved = work.checkpoint.load(name) if work.checkpoint else None
+        if saved is None:
+            found = solve_stage(work, name, rows[0][:size], rows[1][:size], generators[number], found)
+            if work.checkpoint:
+                work.checkpoint.save(name, found)
+        else:
+            found = saved
+        mapped = work.x[:MEASURED] @ as_like(found.map, work.x)
+        work.progress.record_score(name, score, mapped, work.y)
+    assert found is not None
+    arrays = {"source_map": to_numpy(found.map), "target_map": np.eye(work.y.shape[1], dtype=found.map.dtype)}
+    return StepRecord(NAME, True, _describe(work, sizes), arrays=arrays), replace(work, alignment=found)
+
+
+def solve_stage(
+    work: Work,
+    name: str,
+    rows_x: np.ndarray[Any, Any],
+    rows_y: np.ndarray[Any, Any],
+    rng: np.random.Generator,
+    before: Alignment | None,
+) -> Alignment:
+    """Align the given rows; after the first stage, from the last map and at the epsilon where it ended."""
+    recipe = work.recipe
+    x, y = work.x[rows_x], work.y[rows_y]
+    options: dict[str, Any] = {"schedule": recipe.schedule, "start": recipe.start}
+    if before is not None:
+        options = {"schedule": before.history[-1].epsilon, "start": before.map}
+    elif recipe.effort is not None:
+        options["effort"] = recipe.effort
+    score = work.progress.make_scorer(work.source.take(rows_x).words, work.target.take(rows_y).words)
+    measure: Callable[[Array], float] | None = None if score is None else (lambda w: score(x @ w, y))
+    on_step = work.progress.watch_solver(name, measure)
+    return align(
+        x, y, p=recipe.p, ordered=recipe.ordered, tol=TOL, memory=work.memory, rng=rng, on_step=on_step, **options
+    )
+
+
+def select_words(vectors: Vectors) -> np.ndarray[Any, Any]:
+    """Return the rows of the tokens that look like words, in order: numbers and punctuation mislead the search.
+
+    A vocabulary in which few do (identifiers, genes) is taken whole.
+    """
+    rows = np.flatnonzero(looks_like_word(vectors.words))
+    return rows if len(rows) >= 0.5 * len(vectors) else np.arange(len(vectors))
+
+
+def apply_map(record: StepRecord, z: Array, side: Side, words: Sequence[str]) -> Array:
+    """Map prepared rows (n, dx) or (m, dy) to the common space."""
+    return z @ as_like(record.arrays[f"{side}_map"], z)
+
+
+def _describe(work: Work, sizes: Sequence[int]) -> str:
+    recipe = work.recipe
+    parts = []
+    for size, asked in zip(sizes, recipe.stages, strict=True):
+        parts.append(f"{size:,}" if size == asked else f"{size:,} (of {asked:,} asked for)")
+    effort = "" if recipe.effort is None else f", effort {recipe.effort}"
+    return f"the first {', then '.join(parts)} words per side; start {recipe.start}{effort}, p = {recipe.p:g}"
+
+
+SOLVE = Step(NAME, ("stages", "schedule", "start", "effort", "p", "ordered"), fit_solve, apply_map)

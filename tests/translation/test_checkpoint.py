@@ -1,0 +1,47 @@
+"""A run that was killed continues where it stopped."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from invarot.errors import InputError
+from invarot.translation import learn, recipe
+
+HOW = recipe("fast", stages=(60, 120), start="axes")
+
+
+class Killed(Exception):
+    pass
+
+
+def kill(event):
+    if event["stage"].startswith("solve 120"):
+        raise Killed
+
+
+def test_a_killed_run_continues(tmp_path, pair):
+    source, target = pair[0].first(120), pair[1].first(120)
+    with pytest.raises(Killed):
+        learn(source, target, how=HOW, on_event=kill, checkpoint=tmp_path / "c")
+    seen = []
+    model = learn(
+        source, target, how=HOW, on_event=lambda event: seen.append(event["stage"]), checkpoint=tmp_path / "c"
+    )
+    assert not any(stage.startswith("solve 60") for stage in seen)  # not done again
+    assert any(stage.startswith("solve 120") for stage in seen)
+    np.testing.assert_array_equal(model.source_map, learn(source, target, how=HOW).source_map)
+
+
+def test_a_folder_belongs_to_one_run(tmp_path, pair):
+    source, target, _ = pair
+    learn(source, target, how="fast", checkpoint=tmp_path / "c")
+    for other in ({"rng": 1}, {"how": recipe("fast", rounds=2)}):
+        with pytest.raises(InputError, match="other vectors or other settings"):
+            learn(source, target, **{"how": "fast", **other}, checkpoint=tmp_path / "c")
+    with pytest.raises(InputError, match="other vectors or other settings"):
+        learn(source.first(200), target, how="fast", checkpoint=tmp_path / "c")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "thesis.tex").write_text("mine")
+    with pytest.raises(InputError, match="holds something else"):
+        learn(source, target, how="fast", checkpoint=tmp_path / "other")
