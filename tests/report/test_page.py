@@ -176,11 +176,11 @@ def test_many_words_stay_small(tmp_path):
 
 
 def test_a_learned_model(tmp_path):
-    from invarot.translation import learn
+    from invarot.translation import learn, recipe
 
     english, spanish, gold = load_core_pair()
     assert "chart-accuracy" not in written(known_model(60), tmp_path)
-    model = learn(english.first(200), spanish.first(210), how="fast", dictionary=gold)
+    model = learn(english.first(400), spanish.first(420), how=recipe("fast", start="signature"), dictionary=gold)
     page = written(model, tmp_path, dictionary=gold)
     tree, problems = read_page(page)
     assert problems == []

@@ -36,7 +36,7 @@ def test_the_steps_are_recorded_in_order(model):
     assert list(model.seconds) == names
     assert all(seconds >= 0 for seconds in model.seconds.values())
     assert str(model.steps[1]) == (
-        "solve: the first 300 (of 2,500 asked for) words per side; start auto, effort normal, p = inf"
+        "solve: the first 300 words per side (2,500 asked for); start auto, effort normal, p = inf"
     )
     assert str(model.steps[3]) == "local centring: not applied: local_centring is 0 in the recipe"
 

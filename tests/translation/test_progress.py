@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from invarot.translation.pipeline import map_known
 from invarot.translation.progress import Progress
-from invarot.translation.steps import map_known
 
 
 @dataclass

@@ -12,7 +12,7 @@ import pytest
 from invarot.errors import InputError
 from invarot.folders import decode, encode
 from invarot.translation import PRESETS, Recipe, learn, recipe
-from invarot.translation.steps import PIPELINE
+from invarot.translation.pipeline import PIPELINE
 from invarot.transport.schedule import Schedule
 
 from .pairs import rotated_pair

@@ -11,8 +11,7 @@ import pytest
 import invarot
 from invarot import folders
 from invarot.errors import InputError
-from invarot.translation import Translation, adjust, learn, load, recipe
-from invarot.translation.steps import StepRecord
+from invarot.translation import StepRecord, Translation, adjust, learn, load, recipe
 from invarot.words import Vectors
 
 

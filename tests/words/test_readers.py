@@ -152,7 +152,7 @@ def test_wrong_count_in_the_header(tmp_path: Path, count: int) -> None:
 
 
 def test_wrong_dimension_in_the_header(tmp_path: Path) -> None:
-    found = read_warned(write(tmp_path / "a.vec", "2 300\n" + PLAIN), "header says 300 values a word, most rows have 3")
+    found = read_warned(write(tmp_path / "a.vec", "2 300\n" + PLAIN), "header says 300 values per word, most rows have 3")
     np.testing.assert_array_equal(found.vectors, EXPECTED)
 
 
@@ -283,7 +283,7 @@ def test_binary_wrong_counts(tmp_path: Path) -> None:
     [b"nothing", b"2 3\nab", b"2 99999999999\na \x01\x02", b"2 0\n", b"3 4\n" + b"x" * 40000 + b" " + b"1" * 99],
 )
 def test_binary_nonsense(tmp_path: Path, content: bytes) -> None:
-    with pytest.raises(InputError, match=r"row|first line|values a word"):
+    with pytest.raises(InputError, match=r"row|first line|values per word"):
         read_vectors(write(tmp_path / "a.bin", content))
 
 

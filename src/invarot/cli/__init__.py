@@ -1,4 +1,4 @@
-"""The command line: one file a subcommand."""
+"""The command line: one file per subcommand."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ import numpy as np
 from ..arrays import to_numpy
 from ..retrieval.neighbours import neighbours
 from ..translation.model import Translation
-from ..translation.steps import map_known
+from ..translation.pipeline import map_known
 from ..words.dictionaries import read_dictionary
 from .spaces import Spaces, project, sample_rows
 

@@ -19,7 +19,7 @@ Floats = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class Spaces:
-    """The points of each picture, a row a pair: a source word and its best translation.
+    """The points of each picture, one row per pair: a source word and its best translation.
 
     ``shares`` are the parts of these points' variance that their plane holds: source, target, common.
     """

@@ -3,7 +3,7 @@
 from .learn import adjust, learn
 from .model import Translation
 from .recipe import PRESETS, Recipe, recipe
-from .steps import StepRecord
+from .steps.shape import StepRecord
 from .storage import load
 
 __all__ = ["PRESETS", "Recipe", "StepRecord", "Translation", "adjust", "learn", "load", "recipe"]

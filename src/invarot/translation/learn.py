@@ -15,9 +15,10 @@ from ..words.readers import read_vectors
 from ..words.vectors import Vectors
 from .checkpoint import Checkpoint
 from .model import Translation
+from .pipeline import FINISHING, PIPELINE, fit_steps, map_known
 from .progress import Listener, Progress
 from .recipe import PRESETS, Recipe, change_recipe, recipe
-from .steps import FINISHING, PIPELINE, SIDES, Work, fit_steps, map_known
+from .steps.shape import SIDES, Work
 
 FEWEST = 10  # words per side
 
@@ -69,7 +70,7 @@ def learn(
     >>> english, spanish, gold = load_core_pair()
     >>> model = learn(english.first(800), spanish.first(800), how="fast")
     >>> print(model.steps[1])
-    solve: the first 800 (of 2,500 asked for) words per side; start auto, effort normal, p = inf
+    solve: the first 800 words per side (2,500 asked for); start auto, effort normal, p = inf
     >>> print(model.steps[5])
     penalties: not applied: match_penalty and rank_penalty are 0 in the recipe
     """
@@ -92,7 +93,7 @@ def learn(
     settings = {
         "fitted_words": [len(source), len(target)],
         "device": where,
-        "rng": rng if isinstance(rng, int) else None,
+        "rng": int(rng) if isinstance(rng, (int, np.integer)) else None,
     }
     return Translation(
         work.source, work.target, records, work.alignment.verdict, chosen, work.progress.history, settings
@@ -117,9 +118,9 @@ def adjust(model: Translation, *, device: str | None = None, **changes: Any) -> 
     Examples
     --------
     >>> from invarot.words import load_core_pair
-    >>> from invarot.translation import adjust, learn
+    >>> from invarot.translation import adjust, learn, recipe
     >>> english, spanish, gold = load_core_pair()
-    >>> model = learn(english.first(300), spanish.first(300), how="fast")
+    >>> model = learn(english.first(300), spanish.first(300), how=recipe("fast", start="signature"))
     >>> print(adjust(model, spelling=0.6).steps[4])
     spelling: weight 0.6, 512 coordinates
     """

@@ -19,8 +19,9 @@ from ..retrieval.neighbours import neighbours
 from ..retrieval.scores import unit_rows
 from ..words.dictionaries import Gold, read_dictionary
 from ..words.vectors import Vectors
+from .pipeline import find_applied, map_known, map_new
 from .recipe import Recipe
-from .steps import SIDES, Side, StepRecord, find_applied, map_known, map_new
+from .steps.shape import SIDES, Side, StepRecord
 
 SHORTLIST = 200  # nearest by cosine that the translations of a few words are chosen among
 

@@ -14,7 +14,7 @@ from ..storage import verdict_from_dict
 from ..words.vectors import Vectors
 from .model import Translation
 from .recipe import Recipe
-from .steps import SIDES, StepRecord
+from .steps.shape import SIDES, StepRecord
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 
@@ -50,7 +50,8 @@ def load(path: str | os.PathLike[str]) -> Translation:
     >>> import tempfile
     >>> from invarot import translation, words
     >>> english, spanish, gold = words.load_core_pair()
-    >>> model = translation.learn(english.first(300), spanish.first(300), how="fast")
+    >>> how = translation.recipe("fast", start="signature")
+    >>> model = translation.learn(english.first(300), spanish.first(300), how=how)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     model.save(folder + "/en-es")
     ...     again = translation.load(folder + "/en-es")

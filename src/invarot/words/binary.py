@@ -38,7 +38,7 @@ def read_binary(
         raise InputError(f"{source}: expected a first line 'count dimension', found none: is this word2vec binary?")
     count, dimension = promised
     if dimension > WIDEST:
-        raise InputError(f"{source}: the header says {dimension} values a word: is this word2vec binary?")
+        raise InputError(f"{source}: the header says {dimension} values per word: is this word2vec binary?")
     width = 4 * dimension
     expected = min(count, 1 << 16 if size is None else size // (width + 1) + 1)  # a header may lie
     rows = Rows(dimension, expected=expected, limit=limit, errors=errors, findings=findings)

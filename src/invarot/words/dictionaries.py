@@ -16,7 +16,7 @@ class DictionaryWarning(UserWarning):
 
 
 def read_dictionary(path: str | os.PathLike[str]) -> list[tuple[str, str]]:
-    """Pairs of a dictionary, ``source target`` a line, in the order of the file.
+    """Read the pairs of a dictionary, one ``source target`` per line, in the order of the file.
 
     Fields are separated by blanks; where a line has a tab, by tabs alone (so that a phrase may hold spaces). Empty
     lines are skipped; any other line that is not a pair is left out and reported by a `DictionaryWarning`.
@@ -42,7 +42,7 @@ def read_dictionary(path: str | os.PathLike[str]) -> list[tuple[str, str]]:
                 findings.add("line that is not a pair (left out)", place, repr(line[:40]))
     if not pairs:
         trouble = "; ".join(findings.sentences()) or "the file is empty"
-        raise InputError(f"{path}: expected 'source target' a line, found no pair ({trouble})")
+        raise InputError(f"{path}: expected one 'source target' per line, found no pair ({trouble})")
     findings.warn(DictionaryWarning)
     return pairs
 

@@ -46,7 +46,7 @@ def read_vectors(
         ``index_to_key`` and ``vectors``), or a `Vectors`.
     max_words : read the first so many words only
     vocabulary : the words of an ``.npy`` or ``.safetensors`` file
-        A sequence, or a file with one word a line; by default the file of the same name ending in ``.vocab``
+        A sequence, or a file with one word per line; by default the file of the same name ending in ``.vocab``
         (safetensors: its metadata ``words``, a JSON list, comes first).
     format : ``text`` (also ``vec``, ``glove``), ``bin``, ``npz``, ``npy``, ``safetensors``; told from the file if None
     encoding_errors : what to do with words that are not UTF-8: ``replace``, ``ignore``, ``surrogateescape``, ``strict``

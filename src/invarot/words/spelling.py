@@ -31,7 +31,7 @@ Floats = np.ndarray[Any, Any]
 
 
 def spelling(words: Sequence[str], *, longest: int = LONGEST, size: int = SIZE) -> Floats:
-    """Coordinates of the spelling of each word, (n, size), rows of length one; zero where there is nothing to read.
+    """Return coordinates of the spelling of each word, (n, size), rows of length one; zero where there is nothing to read.
 
     Parameters
     ----------
@@ -58,14 +58,14 @@ def spelling(words: Sequence[str], *, longest: int = LONGEST, size: int = SIZE) 
 
 
 def add_spelling(z: Array, words: Sequence[str], weight: float, *, size: int = SIZE) -> Array:
-    """Rows of ``z`` (n, d), one a word, to length one, and ``weight`` times their spelling beside them; ``z`` at weight 0."""
+    """Set ``weight`` times the spelling of each word beside its row of ``z`` (n, d), scaled to length one; ``z`` at weight 0."""
     if not weight:
         return z
     return namespace(z).concat([unit_rows(z), as_like(weight * spelling(words, size=size), z)], axis=1)
 
 
 def usable_weight(weight: float, source: Sequence[str], target: Sequence[str]) -> float:
-    """``weight``, or 0 where the two vocabularies are not written with the same letters.
+    """Return ``weight``, or 0 where the two vocabularies are not written with the same letters.
 
     The common part of the two distributions of letters decides, accents and capitals aside.
 

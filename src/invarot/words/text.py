@@ -1,4 +1,4 @@
-"""Text formats: one word and its numbers a line (word2vec and fastText with a header, GloVe without one).
+"""Text formats: one word and its numbers per line (word2vec and fastText with a header, GloVe without one).
 
 The file is read in blocks. In a block the words are cut off and all the numbers are parsed together; only a block with
 lines of another shape, or with text that is no number, is looked at line by line.
@@ -155,7 +155,7 @@ def read_text(
                 continue
             dimension = usual_dimension(lines, source, promised[1] if promised else 0)
             if promised and promised[1] != dimension:
-                findings.remark(f"the header says {promised[1]} values a word, most rows have {dimension} (used)")
+                findings.remark(f"the header says {promised[1]} values per word, most rows have {dimension} (used)")
             expected = _expected_rows(lines, promised, size, dimension)
             rows = Rows(dimension, expected=expected, limit=limit, errors=errors, findings=findings)
         while lines and not rows.full:  # no further than max_words: what lies behind is not asked for, nor reported

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from invarot.translation import learn, recipe
-from invarot.translation.steps import map_known
+from invarot.translation.pipeline import map_known
 from invarot.translation.steps.local_centring import find_neighbours, subtract_local_mean
 
 from ..pairs import unit

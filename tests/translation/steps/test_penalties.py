@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from invarot.translation import adjust, learn, recipe
-from invarot.translation.steps import map_known
+from invarot.translation.pipeline import map_known
 from invarot.translation.steps.penalties import RANK_CONSTANT, append_penalties, center_log_ranks, find_best_cosines
 from invarot.words import Vectors
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from invarot.translation import learn, recipe
-from invarot.translation.steps import map_known
+from invarot.translation.pipeline import map_known
 from invarot.words import Vectors
 
 from ..pairs import unit

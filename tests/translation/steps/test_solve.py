@@ -24,7 +24,7 @@ def test_stages_follow_each_other(pair):
 def test_a_stage_with_too_few_words_is_said(pair):
     how = recipe("fast", stages=(200, 400), rounds=0, start="axes")
     assert learn(*pair[:2], how=how).steps[1].detail == (
-        "the first 200, then 300 (of 400 asked for) words per side; start axes, p = inf"
+        "the first 200, then 300 words per side (200, then 400 asked for); start axes, p = inf"
     )
 
 
@@ -37,7 +37,11 @@ def test_numbers_and_punctuation_take_no_part(pair):
     words = ("1997", "...", *pair[0].words[2:])
     odd = replace(pair[0], words=words)
     np.testing.assert_array_equal(select_words(odd), np.arange(2, 300))
-    assert learn(odd, pair[1].first(250), how="fast").steps[1].detail.startswith("the first 298 (of 2,500")
+    assert (
+        learn(odd, pair[1].first(250), how="fast")
+        .steps[1]
+        .detail.startswith("the first 298 words per side (2,500 asked for)")
+    )
 
 
 def test_a_vocabulary_of_identifiers_is_taken_whole():

@@ -41,7 +41,8 @@ def fit_solve(work: Work) -> tuple[StepRecord, Work]:
         mapped = work.x[:MEASURED] @ as_like(found.map, work.x)
         work.progress.record_score(name, score, mapped, work.y)
     assert found is not None
-    arrays = {"source_map": to_numpy(found.map), "target_map": np.eye(work.y.shape[1], dtype=found.map.dtype)}
+    solved = to_numpy(found.map)
+    arrays = {"source_map": solved, "target_map": np.eye(solved.shape[1], dtype=solved.dtype)}
     return StepRecord(NAME, True, _describe(work, sizes), arrays=arrays), replace(work, alignment=found)
 
 
@@ -85,11 +86,10 @@ def apply_map(record: StepRecord, z: Array, side: Side, words: Sequence[str]) ->
 
 def _describe(work: Work, sizes: Sequence[int]) -> str:
     recipe = work.recipe
-    parts = []
-    for size, asked in zip(sizes, recipe.stages, strict=True):
-        parts.append(f"{size:,}" if size == asked else f"{size:,} (of {asked:,} asked for)")
+    used, asked = (", then ".join(f"{size:,}" for size in one) for one in (sizes, recipe.stages))
+    more = "" if used == asked else f" ({asked} asked for)"
     effort = "" if recipe.effort is None else f", effort {recipe.effort}"
-    return f"the first {', then '.join(parts)} words per side; start {recipe.start}{effort}, p = {recipe.p:g}"
+    return f"the first {used} words per side{more}; start {recipe.start}{effort}, p = {recipe.p:g}"
 
 
 SOLVE = Step(NAME, ("stages", "schedule", "start", "effort", "p", "ordered"), fit_solve, apply_map)
