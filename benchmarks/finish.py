@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +21,19 @@ import numpy as np
 from invarot.arrays import Array, as_like, namespace, place, to_numpy
 from invarot.retrieval import neighbours
 from invarot.retrieval.scores import unit_rows
-from invarot.translation import Translation, learn, load_translation, recipe, save_translation
-from invarot.translation.taken import CONSTANT, RANKED, best_matches, hold_back, rarity
+from invarot.translation import Translation, adjust, learn, load, recipe
+from invarot.translation.steps.penalties import (
+    CONSTANT,
+    RANK_CONSTANT,
+    append_penalties,
+    center_log_ranks,
+    find_best_cosines,
+)
 from invarot.words import Gold, read_dictionary, read_vectors, shuffled_order
 from invarot.words.spelling import SPELLING, spelling
 
 TOP, EXTRA, RARE = 20_000, 30_000, 1500
-TAKEN, RARE_SHARE = recipe("best").taken, recipe("best").rare
+TAKEN, RARE_SHARE = recipe("best").match_penalty, recipe("best").rank_penalty
 PAIRS = ("100-es", "100-fr", "100-de", "300-es", "300-fr", "300-de")
 RUSSIAN = str.maketrans("abcdefghijklmnopqrstuvwxyz", "абцдефгхийклмнопярстувщжыз")
 
@@ -39,7 +44,7 @@ Sides = tuple[Array, Array]
 def learned(args: argparse.Namespace, pair: str, seed: int) -> Translation:
     folder = None if args.models is None else args.models / f"{pair}-{'ordered' if args.ordered else seed}"
     if folder is not None and folder.exists():
-        return load_translation(folder)
+        return load(folder)
     size, language = pair.split("-")
     files = [args.data / f"europarl{size}" / f"{name}.npz" for name in ("en", language)]
     sides = [read_vectors(file, max_words=TOP + EXTRA) for file in files]
@@ -47,7 +52,7 @@ def learned(args: argparse.Namespace, pair: str, seed: int) -> Translation:
         sides = [side.take(shuffled_order(len(side), first=5000, rng=2 * seed + k)) for k, side in enumerate(sides)]
     model = learn(*sides, how=recipe("best", ordered=args.ordered), rng=seed, device=args.device, keep=TOP)
     if folder is not None:
-        save_translation(model, folder)
+        model.save(folder)
     return model
 
 
@@ -81,13 +86,12 @@ def measure(x: Array, y: Array, asked: Queries) -> np.ndarray[Any, Any]:
 
 
 def finished(x: Array, y: Array, share: float, count: int = 1, rare: float = 0.0) -> Sides:
-    best = best_matches(x, y, count=count)
-    assert best is not None
+    best = find_best_cosines(x, y, count=count)
     xp = namespace(x)
-    constant = RANKED if rare else CONSTANT
+    constant = RANK_CONSTANT if rare else CONSTANT
     left, right = (
-        hold_back(z, share * (b - xp.mean(b)) + as_like(rare * rarity(z.shape[0]), z), target=target, constant=constant)
-        for z, b, target in ((x, best[0], False), (y, best[1], True))
+        append_penalties(z, share * (b - xp.mean(b)) + as_like(rare * center_log_ranks(z.shape[0]), z), side, constant)
+        for z, b, side in ((x, best[0], "source"), (y, best[1], "target"))
     )
     return left, right
 
@@ -95,13 +99,14 @@ def finished(x: Array, y: Array, share: float, count: int = 1, rare: float = 0.0
 def compared(sides: Sides, weight: float) -> Sides:
     """The log rank as a coordinate of both sides, so that words of unlike rank lie further apart."""
     left, right = (
-        namespace(z).concat([unit_rows(z), as_like(weight * rarity(z.shape[0]), z)[:, None]], axis=1) for z in sides
+        namespace(z).concat([unit_rows(z), as_like(weight * center_log_ranks(z.shape[0]), z)[:, None]], axis=1)
+        for z in sides
     )
     return left, right
 
 
 def ways(model: Translation, x: Array, y: Array) -> Iterator[tuple[str, Sides]]:
-    """Every way of finishing, by name; ``x`` and ``y`` are set off from their surroundings already."""
+    """Every way of finishing, by name; ``x`` and ``y`` are locally centred already."""
 
     def spelled(weight: float, target: tuple[str, ...] = model.target.words, **options: int) -> Sides:
         xp = namespace(x)
@@ -114,7 +119,7 @@ def ways(model: Translation, x: Array, y: Array) -> Iterator[tuple[str, Sides]]:
     yield "as refined and set off", (x, y)
     for share in (0.15, 0.25, 0.35, 0.45, 0.5):
         yield f"taken {share}", finished(x, y, share)
-    if model.settings["ordered"]:
+    if model.recipe.ordered:
         for rare in (0.01, 0.02, 0.03, 0.04, 0.06):
             yield f"taken {TAKEN}, rare {rare}", finished(x, y, TAKEN, rare=rare)
         for weight in (0.03, 0.05, 0.08, 0.12):
@@ -158,10 +163,9 @@ def main() -> None:
     args = parser.parse_args()
     print("pair | finished by | en→x all rare | x→en all rare | mean all rare | against the first")
     for pair in args.pairs:
-        model = replace(learned(args, pair, args.seed), source_best=None, target_best=None)
+        model = adjust(learned(args, pair, args.seed), match_penalty=0, rank_penalty=0)
         asked = queries(args, pair, model)
-        model = replace(model, settings={**model.settings, "rare": 0.0})
-        x, y = (place(np.asarray(side, dtype=np.float32), args.device) for side in model.spelled(0).common())
+        x, y = (place(np.asarray(side, dtype=np.float32), args.device) for side in model.clouds)
         first: np.ndarray[Any, Any] | None = None
         for name, sides in ways(model, x, y):
             if args.only and first is not None and not any(re.search(part, name) for part in args.only):

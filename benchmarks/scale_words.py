@@ -23,7 +23,7 @@ import numpy as np
 
 from invarot.experiments.provenance import describe_commit
 from invarot.retrieval import evaluate
-from invarot.translation import load_translation
+from invarot.translation import load
 from invarot.words import Gold, read_dictionary, read_vectors, write_vectors
 
 TOP = 20_000
@@ -77,15 +77,16 @@ def main() -> None:
                 stdout=subprocess.PIPE, check=True,
             )  # fmt: skip
             scoring = round(time.perf_counter() - before, 1)
-        learned = load_translation(model)
-        x, y = (side[:TOP] for side in learned.common())
+        learned = load(model)
+        x, y = (side[:TOP] for side in learned.clouds)
         listed = read_dictionary(args.data / "muse" / "en-es.5000-6500.txt")
         gold = Gold.from_pairs(listed, learned.source.words[:TOP], learned.target.words[:TOP])
         right = evaluate(x, y, gold.targets, at=(1,)).precision[1]
         found = {
             "command": "python benchmarks/scale_words.py --data DATA", "commit": describe_commit(),
             "words": said["words"], "megabytes": [round(file.stat().st_size / 1e6) for file in files],
-            "seconds": {"all": round(wall, 1), **said["seconds"]}, "evaluate_seconds": scoring, "peak_gib": round(peak, 2),
+            "seconds": {"all": round(wall, 1), **{step["name"]: step["seconds"] for step in said["steps"]}},
+            "evaluate_seconds": scoring, "peak_gib": round(peak, 2),
             "verdict": said["verdict"]["word"], "probability": said["verdict"]["probability"],
             "precision@1": right, "threads": os.environ.get("OMP_NUM_THREADS"),
         }  # fmt: skip

@@ -27,8 +27,9 @@ from provenance import header, write_page
 
 from invarot.arrays import Array, place, to_numpy
 from invarot.retrieval import neighbours
-from invarot.translation import learn, recipe
+from invarot.translation import adjust, learn, recipe
 from invarot.words import Gold, Vectors, read_dictionary, read_vectors, shuffled_order
+from invarot.words.spelling import SPELLING
 
 TOP = 20_000
 Row = dict[str, object]
@@ -99,19 +100,19 @@ def run(args: argparse.Namespace, folder: str, language: str, order: str, seed: 
         sides = [side.take(shuffled_order(len(side), first=5000, rng=2 * seed + k)) for k, side in enumerate(sides)]
     how = recipe("best", ordered=order == "ordered")
     model = learn(sides[0], sides[1], how=how, rng=seed, device=args.device, keep=TOP)
-    seconds = model.settings["seconds"]
+    seconds = model.seconds
     rows: list[Row] = []
     for spelling in ("no", "yes") if args.spelling else ("no",):
-        asked = model if spelling == "no" else model.spelled(device=args.device)
-        x, y = (place(side[:TOP], args.device) for side in asked.common())
+        asked = model if spelling == "no" else adjust(model, spelling=SPELLING, device=args.device)
+        x, y = (place(side[:TOP], args.device) for side in asked.clouds)
         forth = score(x, y, model.source, model.target, args.data / "muse" / f"en-{language}.5000-6500.txt")
         back = score(y, x, model.target, model.source, args.data / "muse" / f"{language}-en.5000-6500.txt")
         rows.append({
             "set": folder, "pair": f"en-{language}", "words": words, "order": order, "seed": seed, "spelling": spelling,
             "forth": forth, "back": back, "verdict": model.verdict.word,
             "probability": round(model.verdict.probability, 4),
-            "solve_s": round(sum(value for name, value in seconds.items() if name.startswith("solve")), 1),
-            "refine_s": round(sum(value for name, value in seconds.items() if not name.startswith("solve")), 1),
+            "solve_s": round(sum(value for name, value in seconds.items() if name in ("prepare", "solve")), 1),
+            "refine_s": round(sum(value for name, value in seconds.items() if name not in ("prepare", "solve")), 1),
         })  # fmt: skip
     return rows
 
