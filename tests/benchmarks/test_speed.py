@@ -69,7 +69,7 @@ def test_the_scaling_step_is_streamed_and_adds_no_more_than_estimated():
 def test_the_whole_of_it_writes_its_three_files(tmp_path, monkeypatch):
     monkeypatch.setattr(run, "compare_plan_steps", lambda n, d, **how: _rows())
     monkeypatch.setattr(run, "scaling", lambda sizes, dims, at, say: _curve(sizes, dims, at))
-    text = run.run_bench(tmp_path, n=120, d=5, sizes=[100, 200, 400], cap=1.0, say=lambda text: None)
+    text = run.run_bench(tmp_path, n=300, d=10, sizes=[100, 200, 400], cap=1.0, say=lambda text: None)
     assert (tmp_path / "bench.png").stat().st_size > 10_000
     with (tmp_path / "bench.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
@@ -79,7 +79,7 @@ def test_the_whole_of_it_writes_its_three_files(tmp_path, monkeypatch):
     parts = [float(row["seconds"]) for name, row in names.items() if name.startswith("of that, ")]
     assert float(whole["seconds"]) > 0.5 * sum(parts)
     assert "off the plain schedule's" in whole["note"]
-    assert "python -m benchmarks.speed --n 120 --d 5 --sizes 100 200 400 --cap 1" in text
+    assert "python -m benchmarks.speed --n 300 --d 10 --sizes 100 200 400 --cap 1" in text
     shares = [float(row["ratio"]) for row in rows if row["note"] == "share of the solve"]
     assert sum(shares) == pytest.approx(1)
 

@@ -180,7 +180,7 @@ def test_a_learned_model(tmp_path):
 
     english, spanish, gold = load_core_pair()
     assert "chart-accuracy" not in written(known_model(60), tmp_path)
-    model = learn(english.first(400), spanish.first(420), how=recipe("fast", start="signature"), dictionary=gold)
+    model = learn(english.first(520), spanish.first(540), how=recipe("fast", start="signature"), dictionary=gold)
     page = written(model, tmp_path, dictionary=gold)
     tree, problems = read_page(page)
     assert problems == []
