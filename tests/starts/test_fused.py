@@ -42,7 +42,11 @@ def test_every_option_changes_the_outcome(change, twins):
 
 
 def test_one_candidate_for_each_size(twins):
-    assert solve(twins(60, 3), sizes=(30, None)).shape == (2, 3, 3)
+    case = twins(60, 3)
+    found = solve(case, sizes=(30, None))
+    assert found.shape == (2, 3, 3)
+    np.testing.assert_allclose(found[1], solve(case)[0], atol=1e-12)
+    assert not np.allclose(found[0], found[1])
 
 
 def test_units_do_not_matter(twins):

@@ -37,7 +37,9 @@ def test_linear_plan_without_an_assignment_is_nearly_optimal():
 
 def test_sharpen_zero_gives_the_convex_candidate_alone(twins):
     case = twins(30, 3)
-    assert relaxation(case.x, case.y, case.a, case.b, rng=np.random.default_rng(0), sharpen=0).shape == (1, 3, 3)
+    alone, both = (relaxation(case.x, case.y, case.a, case.b, rng=np.random.default_rng(0), sharpen=n) for n in (0, 20))
+    assert both.shape == (2, 3, 3)
+    np.testing.assert_allclose(alone, both[:1], atol=1e-12)
 
 
 def test_size_limits_the_points(twins, recovered):
