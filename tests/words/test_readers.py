@@ -152,7 +152,9 @@ def test_wrong_count_in_the_header(tmp_path: Path, count: int) -> None:
 
 
 def test_wrong_dimension_in_the_header(tmp_path: Path) -> None:
-    found = read_warned(write(tmp_path / "a.vec", "2 300\n" + PLAIN), "header says 300 values per word, most rows have 3")
+    found = read_warned(
+        write(tmp_path / "a.vec", "2 300\n" + PLAIN), "header says 300 values per word, most rows have 3"
+    )
     np.testing.assert_array_equal(found.vectors, EXPECTED)
 
 
