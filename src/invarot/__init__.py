@@ -1,33 +1,42 @@
 """invarot: align two point clouds or embedding spaces when nothing is paired and the spaces are unregistered."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .alignment.align import align
 from .alignment.evidence import Evidence
-from .alignment.history import History, Step
-from .alignment.result import Alignment, Status
-from .alignment.settings import paper
-from .alignment.solve import align
-from .alignment.verdict import Verdict
+from .alignment.history import History, StartRecord, Status, Step
+from .alignment.judging.verdict import Verdict
+from .alignment.options import Exact, Rotations, Schatten, Search, Sinkhorn, Stages, paper
+from .alignment.result import Alignment
 from .errors import InputError, MemoryBound, MissingExtra, NotAligned, NotConverged
 from .storage import load
 from .transport.schedule import Schedule
 
 if TYPE_CHECKING:
+    from . import baselines as baselines
+    from . import translation as translation
+    from . import words as words
     from .estimators import InvariantAligner as InvariantAligner
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "Alignment", "Evidence", "History", "InputError", "MemoryBound", "MissingExtra", "NotAligned", "NotConverged",
-    "Schedule", "Status", "Step", "Verdict", "align", "load", "paper",
+    "Alignment", "Evidence", "Exact", "History", "InputError", "MemoryBound", "MissingExtra",
+    "NotAligned", "NotConverged", "Rotations", "Schatten", "Schedule", "Search", "Sinkhorn", "Stages", "StartRecord",
+    "Status", "Step", "Verdict", "align", "baselines", "load", "paper", "translation", "words",
 ]  # fmt: skip
+
+_ROOMS = ("baselines", "translation", "words")  # imported when they are asked for
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), "InvariantAligner"])
+    return [*__all__, "InvariantAligner", "__version__"]
 
 
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f".{name}", __name__)
     if name == "InvariantAligner":  # scikit-learn is an extra, and slow to import
         from .estimators import InvariantAligner
 

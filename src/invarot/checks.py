@@ -13,13 +13,6 @@ import numpy as np
 from .arrays import Array, as_like, device, is_array, is_torch, library, namespace, to_numpy
 from .errors import InputError
 
-# what other libraries call an option, and what it is called here
-ELSEWHERE = {
-    **dict.fromkeys(("random_state", "seed"), "rng"),
-    **dict.fromkeys(("epsilon", "eps", "reg", "floor"), "schedule"),
-    **dict.fromkeys(("verbose", "callback"), "on_step"),
-}
-
 
 def check_points(value: Any, name: str, *, least: int = 2) -> Array:
     """A finite float array (n ≥ ``least``, d ≥ 1), float32 or float64, from an array, a list or a DataFrame."""
@@ -133,12 +126,13 @@ def check_weights(value: Any, name: str, points: Array) -> Array:
 def check_number(value: Any, name: str, *, low: float, high: float = math.inf, open_low: bool = False) -> float:
     """A number in [low, high] ((low, high] with ``open_low``); inf only where ``high`` is inf and low is not open."""
     ok = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    if not ok or math.isnan(value) or value < low or value > high or (open_low and value == low):
+    number = float(value) if ok else math.nan  # float32 cannot be compared with 1e300
+    if not low <= number <= high or (open_low and number == low):
         bound = f"> {low:g}" if open_low else f"≥ {low:g}"
         upper = "" if math.isinf(high) else f" and ≤ {high:g}"
         advice = "; pass a number, such as math.inf" if isinstance(value, str) else ""
         raise InputError(f"{name}: expected a number {bound}{upper}, got {value!r}{advice}")
-    return float(value)
+    return number
 
 
 def check_count(value: Any, name: str, *, low: int = 1) -> int:
@@ -165,9 +159,8 @@ def check_known(options: Iterable[str], known: Iterable[str], where: str) -> Non
     names = list(known)
     for option in options:
         if option not in names:
-            meant = ELSEWHERE.get(option)
-            advice = f"; here it is {meant!r}" if meant in names else _did_you_mean(option, names)
-            raise InputError(f"{where}: there is no option {option!r}{advice}; known: {', '.join(names)}")
+            advice = f"{_did_you_mean(option, names)}; known: {', '.join(names)}"
+            raise InputError(f"{where}: there is no option {option!r}{advice}")
 
 
 def _did_you_mean(value: Any, known: list[str]) -> str:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .alignment.solve import align
+from .alignment.align import align
+from .alignment.options import Exact, Rotations, Schatten, Search, Sinkhorn
 from .checks import check_rng, check_weights
 from .errors import InputError, MissingExtra
 from .transport.choice import parse_memory
@@ -34,7 +35,7 @@ class InvariantAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     Parameters
     ----------
-    a, b, p, radius, …
+    a, b, p, translate, …
         The options of :func:`invarot.align`, by the same names and with the same defaults; checked by ``fit``.
     random_state : int, numpy.random.Generator, numpy.random.RandomState or None
         What :func:`invarot.align` calls ``rng``. None draws afresh at every fit.
@@ -65,69 +66,35 @@ class InvariantAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         *,
         a: Any = None,
         b: Any = None,
-        p: float = math.inf,
-        radius: float | None = None,
-        proper: bool = False,
-        objective: str = "simplified",
-        plan: str = "sinkhorn",
+        p: float | Schatten | Rotations = math.inf,
         translate: bool = False,
         scale: bool = False,
-        whiten: bool = False,
-        schedule: Any = None,
+        seeds: Any = None,
         start: Any = "auto",
         n_starts: int | None = None,
-        seeds: Any = None,
-        seed_weight: float = 1.0,
-        side: Any = None,
-        side_weight: float = 0.3,
-        ordered: bool = False,
-        stages: Any = None,
-        coarse: str = "points",
-        effort: str = "normal",
-        polish: bool = False,
+        effort: str | None = None,
         require: str | None = None,
-        tol: float = 1e-5,
-        max_iter: int = 500,
-        plan_tol: float = 1e-3,
-        plan_max_iter: int = 50,
-        memory: str | int | None = None,
-        n_jobs: int = 1,
         device: str | None = None,
         random_state: Any = 0,
         on_step: Any = None,
+        solver: Sinkhorn | Exact | None = None,
+        search: Search | None = None,
     ) -> None:
         self.a = a
         self.b = b
         self.p = p
-        self.radius = radius
-        self.proper = proper
-        self.objective = objective
-        self.plan = plan
         self.translate = translate
         self.scale = scale
-        self.whiten = whiten
-        self.schedule = schedule
+        self.seeds = seeds
         self.start = start
         self.n_starts = n_starts
-        self.seeds = seeds
-        self.seed_weight = seed_weight
-        self.side = side
-        self.side_weight = side_weight
-        self.ordered = ordered
-        self.stages = stages
-        self.coarse = coarse
         self.effort = effort
-        self.polish = polish
         self.require = require
-        self.tol = tol
-        self.max_iter = max_iter
-        self.plan_tol = plan_tol
-        self.plan_max_iter = plan_max_iter
-        self.memory = memory
-        self.n_jobs = n_jobs
         self.device = device
         self.random_state = random_state
         self.on_step = on_step
+        self.solver = solver
+        self.search = search
 
     def fit(self, X: Any, y: Any) -> InvariantAligner:
         """Align the source X (n, dx) with the target cloud y (m, dy)."""
@@ -173,7 +140,8 @@ class InvariantAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         if target.shape[1] != z.shape[1]:
             raise InputError(f"y: expected {z.shape[1]} columns, as the target that was fitted, got {target.shape[1]}")
         b = check_weights(self.b if y is None else None, "b", target)
-        return _saved(z, target, b, parse_memory(self.memory))
+        memory = None if self.solver is None else parse_memory(self.solver.memory)
+        return _share_saved(z, target, b, memory)
 
     @property
     def _n_features_out(self) -> int:
@@ -196,7 +164,7 @@ def _generator(random_state: Any) -> np.random.Generator:
     return check_rng(random_state, "random_state")
 
 
-def _saved(z: Points, y: Points, b: Points, memory: int | None) -> float:
+def _share_saved(z: Points, y: Points, b: Points, memory: int | None) -> float:
     """1 − Σ Γij ‖zᵢ − yⱼ‖² / Σ aᵢ bⱼ ‖zᵢ − yⱼ‖², Γ the entropic plan."""
     middle = b @ y
     z, y = np.asarray(z - middle, dtype=np.float64), np.asarray(y - middle, dtype=np.float64)

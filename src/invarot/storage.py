@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .alignment.evidence import Evidence
-from .alignment.history import History, Step
-from .alignment.result import Alignment, StartRecord, Status
-from .alignment.verdict import Verdict
+from .alignment.history import History, StartRecord, Status, Step
+from .alignment.judging.verdict import Verdict
+from .alignment.result import Alignment
 from .arrays import to_numpy
 from .errors import InputError
 from .folders import ALIGNMENT, read_folder, write_folder
@@ -59,11 +58,6 @@ def load(path: str | os.PathLike[str]) -> Alignment:
         ) from error
 
 
-def verdict_from_dict(values: dict[str, Any]) -> Verdict:
-    """Return the verdict whose ``as_dict`` is ``values``."""
-    return Verdict(**{**values, "evidence": Evidence(**values["evidence"]), "reasons": tuple(values["reasons"])})
-
-
 # -- from an alignment to plain values, and back ---------------------------------------------------------------------
 
 
@@ -87,6 +81,7 @@ def _facts(alignment: Alignment) -> dict[str, Any]:
         "objective": alignment.objective,
         "status": alignment.status.name,
         "settings": alignment.settings,
+        "notes": list(alignment.notes),
         "verdict": alignment.verdict.as_dict(),
         "starts": [asdict(start) for start in alignment.starts],
         "history": alignment.history.rows(),
@@ -105,6 +100,7 @@ def _build(facts: dict[str, Any], arrays: dict[str, np.ndarray[Any, Any]]) -> Al
         history=History([Step(**row) for row in facts["history"]]),
         status=Status[facts["status"]],
         starts=tuple(StartRecord(**start) for start in facts["starts"]),
-        verdict=verdict_from_dict(facts["verdict"]),
+        verdict=Verdict.from_dict(facts["verdict"]),
         settings=facts["settings"],
+        notes=tuple(facts["notes"]),
     )

@@ -1,12 +1,15 @@
-"""What happened, step by step."""
+"""What happened: every step, how the solve ended, and which starts were tried."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields
+from enum import Enum
 from typing import overload
 
 from ..arrays import Array
+from ..errors import NotConverged
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,30 @@ class History(Sequence[Step]):
         return History([*self._steps, *other._steps])
 
     def rows(self) -> list[dict[str, float | str]]:
-        """One dict a step, ready for a DataFrame or JSON."""
+        """One dict per step, ready for a DataFrame or JSON."""
         rows = [asdict(step) for step in self._steps]
         return [{key: value for key, value in row.items() if key != "map"} for row in rows]
+
+
+class Status(Enum):
+    """How the solve ended, as a sentence."""
+
+    SETTLED = "The objective settled at the last epsilon and the marginals are within tolerance."
+    NOT_SETTLED = "The objective was still changing when max_iter was reached: raise max_iter, or tol."
+    MARGINALS = (
+        "The marginals are not within plan_tol where the solve ended: "
+        "raise max_iter or plan_max_iter, or the schedule's floor."
+    )
+
+    def warn(self) -> None:
+        if self is not Status.SETTLED:
+            warnings.warn(self.value, NotConverged, stacklevel=3)
+
+
+@dataclass(frozen=True)
+class StartRecord:
+    """One start that was tried, and the objective it reached (when it was dropped, if it was)."""
+
+    name: str
+    objective: float
+    finished: bool

@@ -1,105 +1,252 @@
-"""The options of :func:`invarot.align`, checked one by one and together."""
+"""The options of :func:`invarot.align` that come in groups. Each group checks itself when it is made."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 
-from ..arrays import Array, is_array, to_numpy
 from ..checks import check_choice, check_count, check_flag, check_number
 from ..errors import InputError
-from ..threads import workers
+from ..geometry.orthogonal import RotationGroup
+from ..geometry.schatten import SchattenBall
 from ..transport.choice import parse_memory
 from ..transport.schedule import Schedule
-from .settings import DEFAULT_SCHEDULE, Settings
+
+Objective = Literal["simplified", "transport"]
 
 
-def check_settings(
-    dx: int, dy: int, *, schedule: Schedule | float | None, memory: str | int | None, **values: Any
-) -> Settings:
-    """Settings from the options of :func:`align`, each checked, and together."""
-    p = check_number(values["p"], "p", low=1)
-    if values["radius"] is not None:
-        values["radius"] = check_number(values["radius"], "radius", low=0, high=1e300, open_low=True)
-    for name in ("proper", "translate", "scale", "whiten", "polish"):
-        check_flag(values[name], name)
-    check_choice(values["objective"], "objective", ("simplified", "transport"))
-    check_choice(values["plan"], "plan", ("sinkhorn", "exact"))
-    for name in ("tol", "plan_tol"):
-        values[name] = check_number(values[name], name, low=0, high=1)
-    for name in ("max_iter", "plan_max_iter"):
-        check_count(values[name], name)
-    if values["n_jobs"] == -1:
-        values["n_jobs"] = workers()
-    check_count(values["n_jobs"], "n_jobs")
-    values["stages"] = check_stages(values["stages"])
-    check_choice(values["coarse"], "coarse", ("points", "clusters"))
-    if values["proper"] and (not math.isinf(p) or dx != dy):
-        raise InputError(
-            f"proper: expected p=inf and as many columns in x as in y, got p={p:g}, {dx} and {dy} columns; "
-            "leave proper=False"
-        )
-    if values["scale"] and (not math.isinf(p) or values["objective"] == "transport"):
-        raise InputError(
-            "scale: expected p=inf and objective='simplified', where a scale on top is a closed form; "
-            f"got p={p:g} and objective={values['objective']!r}; set radius instead"
-        )
-    if values["scale"] and values["radius"] is not None:
-        raise InputError(
-            f"radius: expected None with scale=True, which finds the size of the map itself; got "
-            f"{values['radius']:g}; leave one of them out"
-        )
-    if values["polish"] and values["objective"] == "transport":
-        raise InputError("polish: expected objective='simplified', got 'transport'; leave polish=False")
-    if values["plan"] == "exact" and schedule is not None:
-        raise InputError("schedule: expected None with plan='exact', which has no epsilon; leave it out")
-    return Settings(**{**values, "p": p}, schedule=check_schedule(schedule), memory=parse_memory(memory))
+@dataclass(frozen=True)
+class Schatten:
+    """Maps with ‖W‖_{S_p} ≤ radius: the family behind ``p=``, with its other choices.
+
+    Parameters
+    ----------
+    p : float in [1, inf]
+        inf: (semi-)orthogonal maps; 2: Gromov–Wasserstein with inner products; towards 1: low rank.
+    radius : float, optional
+        Of the ball; by default the identity just fits.
+    whiten : bool
+        Whiten both clouds first, which is undone in ``map`` and ``offset``.
+
+    Examples
+    --------
+    >>> Schatten(2, whiten=True)
+    Schatten(p=2, radius=None, whiten=True)
+    """
+
+    p: float = math.inf
+    radius: float | None = None
+    whiten: bool = False
+
+    def __post_init__(self) -> None:
+        check_number(self.p, "p", low=1)
+        _check_family(self.radius, self.whiten)
+
+    @property
+    def ball(self) -> SchattenBall:
+        return SchattenBall(float(self.p), _plain(self.radius))
 
 
-def check_stages(stages: Any) -> tuple[int, ...] | None:
-    """Growing numbers of points, or None."""
-    if stages is None:
-        return None
-    try:
-        sizes = tuple(stages)
-    except TypeError:
-        sizes = (stages,)
-    for size in sizes:
-        check_count(size, "stages")
-    if list(sizes) != sorted(set(sizes)):
-        raise InputError(f"stages: expected growing numbers of points such as (2000, 10000), got {stages!r}")
-    return tuple(int(size) for size in sizes)
+@dataclass(frozen=True)
+class Rotations:
+    """Rotations without reflection (as many columns in x as in y), as the family of maps: ``p=Rotations()``."""
+
+    radius: float | None = None
+    whiten: bool = False
+
+    def __post_init__(self) -> None:
+        _check_family(self.radius, self.whiten)
+
+    @property
+    def p(self) -> float:
+        return math.inf
+
+    @property
+    def ball(self) -> RotationGroup:
+        return RotationGroup(_plain(self.radius))
 
 
-def check_schedule(schedule: Schedule | float | None) -> Schedule:
-    if schedule is None:
-        return DEFAULT_SCHEDULE
-    if isinstance(schedule, Schedule):
-        return schedule
-    if isinstance(schedule, (int, float, np.integer, np.floating)) and not isinstance(schedule, bool):
-        return Schedule.fixed(check_number(schedule, "schedule", low=0, high=1e300, open_low=True))
-    raise InputError(f"schedule: expected a Schedule, a positive number (a fixed epsilon) or None, got {schedule!r}")
+Maps = Schatten | Rotations
 
 
-def kept_pairs(seeds: Any, a: Array, b: Array) -> Any:
-    """Known pairs of points that have weight, by their row numbers among those; None if there are none."""
-    used_x, used_y = to_numpy(a) > 0, to_numpy(b) > 0
-    pairs = np.asarray(to_numpy(seeds) if is_array(seeds) else seeds)
-    pairs = pairs[used_x[pairs[:, 0]] & used_y[pairs[:, 1]]]
-    found = np.stack([np.cumsum(used_x)[pairs[:, 0]] - 1, np.cumsum(used_y)[pairs[:, 1]] - 1], axis=1)
-    return found if len(found) else None
+def _plain(number: float | None) -> float | None:
+    """Python's own number: one of float32 would make every result that it touches as coarse."""
+    return None if number is None else float(number)
 
 
-def kept_rows(side: Any, a: Array, b: Array) -> tuple[Any, Any]:
-    """Side information of the points that have weight."""
-    if not isinstance(side, (tuple, list)) or len(side) != 2:
-        raise InputError(f"side: expected a pair (fx, fy), one row a point of x and of y, got {type(side).__name__}")
-    kept = []
-    for name, values, weights in zip(("fx", "fy"), side, (a, b), strict=True):
-        rows = np.asarray(to_numpy(values) if is_array(values) else values)
-        if rows.ndim < 1 or rows.shape[0] != weights.shape[0]:
-            raise InputError(f"side: expected {weights.shape[0]} rows in {name}, one a point, got shape {rows.shape}")
-        kept.append(rows[to_numpy(weights) > 0])
-    return kept[0], kept[1]
+def _check_family(radius: float | None, whiten: bool) -> None:
+    if radius is not None:
+        check_number(radius, "radius", low=0, high=1e300, open_low=True)
+    check_flag(whiten, "whiten")
+
+
+@dataclass(frozen=True)
+class Stages:
+    """How many points stand for the clouds in each stage before the one of all points.
+
+    Parameters
+    ----------
+    sizes : int or growing ints
+        Such as ``(2000, 10000)``; ``()`` for no stages.
+    of : {"points", "clusters"}
+        Points of the cloud (the first where rows are ordered, else random ones), or the centroids of k-means with the
+        weights of their clusters.
+    """
+
+    sizes: int | Sequence[int]
+    of: Literal["points", "clusters"] = "points"
+
+    def __post_init__(self) -> None:
+        check_choice(self.of, "of", ("points", "clusters"))
+        sizes = self.as_tuple()
+        for size in sizes:
+            check_count(size, "sizes")
+        if list(sizes) != sorted(set(sizes)):
+            raise InputError(f"sizes: expected growing numbers of points such as (2000, 10000), got {self.sizes!r}")
+
+    def as_tuple(self) -> tuple[int, ...]:
+        try:
+            return tuple(self.sizes)  # type: ignore[arg-type]
+        except TypeError:
+            return (self.sizes,)  # type: ignore[return-value]
+
+
+@dataclass(frozen=True)
+class Sinkhorn:
+    """Entropic plans with a falling epsilon: the default solver.
+
+    Parameters
+    ----------
+    schedule : Schedule, float or None
+        How epsilon falls; a number is a fixed relative epsilon; None adapts to the data.
+    tol, max_iter : float, int
+        Stop when the objective changes by less than ``tol`` of the score scale at the last epsilon; outer steps, at most,
+        of each part of the solve (a race, a stage, the solve of all points, its sharpening).
+    plan_tol, plan_max_iter : float, int
+        Allowed l_1 error of the plan's marginals; Sinkhorn sweeps per step, at most.
+    objective : {"simplified", "transport"}
+        Maximise the score ⟨xᵀΓy, W⟩ in closed form, or minimise the transport cost by Frank–Wolfe (for maps that change
+        norms).
+    refit : bool
+        Fit the map at the end to mutual nearest neighbours alone. Better where part of a cloud has no counterpart, which the
+        plan has to send somewhere all the same. Translation and verdict are those of all points.
+    stages : Stages, optional
+        By default 1,500 points for more than 3,000, then seven times as many; none where ``schedule`` is given.
+    memory : str or int, optional
+        Bound such as "2GiB", which decides dense or streamed. By default half of what is free.
+
+    Examples
+    --------
+    >>> Sinkhorn(schedule=0.05).schedule
+    0.05
+    """
+
+    schedule: Schedule | float | None = None
+    tol: float = 1e-5
+    max_iter: int = 500
+    plan_tol: float = 1e-3
+    plan_max_iter: int = 50
+    objective: Objective = "simplified"
+    refit: bool = False
+    stages: Stages | None = None
+    memory: str | int | None = None
+
+    def __post_init__(self) -> None:
+        _check_solver(self)
+        check_number(self.plan_tol, "plan_tol", low=0, high=1)
+        check_count(self.plan_max_iter, "plan_max_iter")
+        schedule = self.schedule
+        if schedule is None or isinstance(schedule, Schedule):
+            return
+        if not isinstance(schedule, (int, float, np.integer, np.floating)) or isinstance(schedule, bool):
+            raise InputError(
+                f"schedule: expected a Schedule, a positive number (a fixed epsilon) or None, got {schedule!r}"
+            )
+        check_number(schedule, "schedule", low=0, high=1e300, open_low=True)
+
+
+@dataclass(frozen=True)
+class Exact:
+    """Exact plans in every step: an assignment where counts and weights agree, else the network simplex (extra: exact).
+
+    The options are those of :class:`Sinkhorn` that have a meaning without an epsilon.
+    """
+
+    tol: float = 1e-5
+    max_iter: int = 500
+    objective: Objective = "simplified"
+    refit: bool = False
+    stages: Stages | None = None
+    memory: str | int | None = None
+
+    def __post_init__(self) -> None:
+        _check_solver(self)
+
+
+Solver = Sinkhorn | Exact
+
+
+def _check_solver(solver: Solver) -> None:
+    check_number(solver.tol, "tol", low=0, high=1)
+    check_count(solver.max_iter, "max_iter")
+    check_choice(solver.objective, "objective", ("simplified", "transport"))
+    check_flag(solver.refit, "refit")
+    if solver.stages is not None and not isinstance(solver.stages, Stages):
+        raise InputError(f"stages: expected Stages(sizes) or None, got {solver.stages!r}; write Stages((2000, 10000))")
+    if solver.refit and solver.objective == "transport":
+        raise InputError("refit: expected objective='simplified', got 'transport'; leave refit=False")
+    parse_memory(solver.memory)
+
+
+@dataclass(frozen=True)
+class Search:
+    """What is known beside the coordinates, and how the starts are shared out.
+
+    Parameters
+    ----------
+    ordered : bool
+        Rows come most important first (a frequency-ranked vocabulary): subsamples are then the first rows.
+    side : (fx, fy), optional
+        Side information, one row per point, that should agree between matched points; used by signature starts.
+    side_weight : float
+        Its weight beside the profiles of the signature.
+    seed_weight : float
+        Weight of the known pairs (``seeds=``) in the objective.
+    n_jobs : int
+        Processes that share many starts (extra: jobs); −1: one per core.
+    """
+
+    ordered: bool = False
+    side: tuple[Any, Any] | None = field(default=None, compare=False)
+    side_weight: float | None = None
+    seed_weight: float | None = None
+    n_jobs: int = 1
+
+    def __post_init__(self) -> None:
+        check_flag(self.ordered, "ordered")
+        if self.side is not None and (not isinstance(self.side, (tuple, list)) or len(self.side) != 2):
+            raise InputError(
+                f"side: expected a pair (fx, fy), one row per point of x and of y, got {type(self.side).__name__}"
+            )
+        for name in ("side_weight", "seed_weight"):
+            if getattr(self, name) is not None:
+                check_number(getattr(self, name), name, low=0)
+        if self.side_weight is not None and self.side is None:
+            raise InputError(f"side_weight: expected together with side, got {self.side_weight!r} and no side")
+        if self.n_jobs != -1:
+            check_count(self.n_jobs, "n_jobs")
+
+
+def paper() -> dict[str, Any]:
+    """The paper's own choices, as options of :func:`invarot.align`: ε0 = 1, decay 0.95, one random start.
+
+    Examples
+    --------
+    >>> paper()["solver"].schedule
+    Schedule(epsilon=1.0, decay=0.95, floor=0.01, absolute=False, adaptive=False)
+    """
+    return {"p": math.inf, "solver": Sinkhorn(schedule=Schedule(1.0, 0.95, 0.01)), "start": "random", "n_starts": 1}

@@ -1,19 +1,31 @@
-"""What to solve: two clouds in the coordinates of the solve, and how to come back from there."""
+"""What to solve: two clouds in the coordinates of the solve, the family of maps, and how to come back from there."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
 
-from ..arrays import Array, namespace
+import numpy as np
+
+from ..arrays import Array, as_like, namespace, to_numpy, transpose
+from ..errors import InputError
 from ..geometry.frames import Frame, make_frame, mean_square, weighted_second_moment
-from ..geometry.schatten import identity_radius
-from .settings import Settings
+from ..geometry.orthogonal import RotationGroup
+from ..geometry.schatten import SchattenBall, identity_radius
+from ..starts.seeds import check_pairs
+from .budget import Budgets, make_budgets, variance_and_spacing
+from .history import Step
+from .options import Maps, Rotations, Solver
+from .tuning import SAME_ANSWER, SLACK
+
+Observer = Callable[[Step], object]
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Points of positive weight, inside their frames. ``cost_scale`` is what epsilon is relative to."""
+    """Points of positive weight inside their frames, and all that stays the same through one solve."""
 
     x: Array  # (n, dx)
     y: Array  # (m, dy)
@@ -23,8 +35,15 @@ class Problem:
     frame_y: Frame
     second_moment: Array  # (dx, dx): xᵀ diag(a) x
     mean_square_y: float
-    cost_scale: float
+    cost_scale: float  # what epsilon is relative to
     variance_scale: float  # what a perfect match of the centred clouds scores
+    spacing: float  # squared distance between neighbours of x, over its variance
+    maps: SchattenBall | RotationGroup
+    objective: str  # "simplified" or "transport"
+    scale: bool  # whether a scale is found on top of the map
+    ordered: bool  # whether rows come most important first
+    budgets: Budgets
+    on_step: Observer | None = None
     seeds: Array | None = None  # (dx, dy): moment of the known pairs, added to the plan's
 
     @property
@@ -32,18 +51,39 @@ class Problem:
         """What ⟨M, W⟩ is relative to: rms(x)·rms(y)·radius, the score of a perfect match of equal norms."""
         return self.cost_scale / 2
 
+    @property
+    def sign(self) -> int:
+        """+1 where a larger objective is better (a score), −1 where a smaller one is (a cost)."""
+        return 1 if self.objective == "simplified" else -1
 
-def pose(x: Array, y: Array, a: Array, b: Array, settings: Settings) -> Problem:
-    """The problem of ``settings`` for checked points and weights (zero weights allowed)."""
-    whiten, center = settings.whiten, settings.translate
-    unit = settings.scale and not whiten
-    frame_x = make_frame(x, a, center=center, whiten=whiten, unit=unit)
-    frame_y = make_frame(y, b, center=center, whiten=whiten, unit=unit)
+    @property
+    def largest(self) -> int:
+        return int(max(self.x.shape[0], self.y.shape[0]))
+
+    @property
+    def orthogonal(self) -> bool:
+        """Whether the maps are all orthogonal ones (times a number) and the objective is their score."""
+        return isinstance(self.maps, SchattenBall) and math.isinf(self.maps.p) and self.objective == "simplified"
+
+
+def pose(
+    x: Array, y: Array, a: Array, b: Array, *, maps: Maps, solver: Solver, translate: bool = False, scale: bool = False,
+    ordered: bool = False, on_step: Observer | None = None,
+) -> Problem:  # fmt: skip
+    """The problem for checked points and weights (zero weights allowed)."""
+    dx, dy = x.shape[1], y.shape[1]
+    _check_together(maps, solver, scale, dx, dy)
+    unit = scale and not maps.whiten
+    frame_x = make_frame(x, a, center=translate, whiten=maps.whiten, unit=unit)
+    frame_y = make_frame(y, b, center=translate, whiten=maps.whiten, unit=unit)
     inside_x, inside_y = frame_x.enter(x)[a > 0], frame_y.enter(y)[b > 0]
     weight_x, weight_y = a[a > 0], b[b > 0]
-    dx, dy = x.shape[1], y.shape[1]
     square_x, square_y = mean_square(inside_x, weight_x), mean_square(inside_y, weight_y)
-    reach = settings.invariance.size(dx, dy) / identity_radius(settings.p, min(dx, dy))
+    reach = maps.ball.size(dx, dy) / identity_radius(float(maps.p), min(dx, dy))
+    second_moment = weighted_second_moment(inside_x, weight_x)
+    cost_scale = 2 * math.sqrt(square_x * square_y) * reach or 1.0
+    count = max(inside_x.shape[0], inside_y.shape[0])
+    variance, spacing = variance_and_spacing(second_moment, weight_x @ inside_x, count)
     return Problem(
         x=inside_x,
         y=inside_y,
@@ -51,11 +91,52 @@ def pose(x: Array, y: Array, a: Array, b: Array, settings: Settings) -> Problem:
         b=weight_y,
         frame_x=frame_x,
         frame_y=frame_y,
-        second_moment=weighted_second_moment(inside_x, weight_x),
+        second_moment=second_moment,
         mean_square_y=square_y,
+        cost_scale=cost_scale,
         variance_scale=math.sqrt(_variance(inside_x, weight_x) * _variance(inside_y, weight_y)) * reach or 1.0,
-        cost_scale=2 * math.sqrt(square_x * square_y) * reach or 1.0,
+        maps=maps.ball,
+        objective=solver.objective,
+        scale=scale,
+        ordered=ordered,
+        spacing=spacing,
+        budgets=make_budgets(solver, spacing * variance / cost_scale),
+        on_step=on_step,
     )
+
+
+def _check_together(maps: Maps, solver: Solver, scale: bool, dx: int, dy: int) -> None:
+    """What each option allows, but not the other."""
+    if isinstance(maps, Rotations) and dx != dy:
+        raise InputError(
+            f"p: expected as many columns in x as in y with Rotations(), got {dx} and {dy}; use p=inf, which allows both"
+        )
+    if isinstance(maps, Rotations) and solver.objective == "transport":
+        raise InputError(
+            "objective: expected 'simplified' with p=Rotations(), where both objectives agree; got 'transport'"
+        )
+    if scale and (not math.isinf(maps.p) or solver.objective == "transport"):
+        raise InputError(
+            "scale: expected p=inf and objective='simplified', where a scale on top is a closed form; "
+            f"got p={maps.p:g} and objective={solver.objective!r}; set radius instead"
+        )
+    if scale and maps.radius is not None:
+        raise InputError(
+            f"radius: expected None with scale=True, which finds the size of the map itself; got {maps.radius:g}; "
+            "leave one of them out"
+        )
+
+
+def add_seeds(problem: Problem, x: Array, y: Array, seeds: Any, weight: float) -> Problem:
+    """Known pairs as a linear term: weight·(mean over the pairs of xᵢᵀ yⱼ), added to the plan's moment."""
+    try:
+        rows, columns, _ = check_pairs(seeds, None, x.shape[0], y.shape[0])
+    except InputError as error:
+        raise InputError(f"seeds: {error}") from error
+    integer = namespace(x).int64
+    left = problem.frame_x.enter(x[as_like(rows, x, dtype=integer)])
+    right = problem.frame_y.enter(y[as_like(columns, y, dtype=integer)])
+    return replace(problem, seeds=weight * transpose(left) @ right / len(rows))
 
 
 def _variance(points: Array, weights: Array) -> float:
@@ -67,3 +148,42 @@ def transport_cost(problem: Problem, moment: Array, w: Array) -> Array:
     xp = namespace(moment)
     quadratic = xp.sum((problem.second_moment @ w) * w, axis=(-2, -1))
     return problem.mean_square_y + quadratic - 2 * xp.sum(moment * w, axis=(-2, -1))
+
+
+# -- comparing answers -------------------------------------------------------------------------------------------------
+
+
+def slack(problem: Problem, value: float) -> float:
+    """How far below ``value`` (an objective times ``sign``) another may lie and be as good: 5 % of what is missing."""
+    perfect = problem.score_scale if problem.sign > 0 else 0.0
+    return SLACK * abs(perfect - abs(value)) + 1e-3 * problem.variance_scale
+
+
+def same_answers(problem: Problem, w: Array, others: Array) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """For each of others (s, dx, dy), whether it puts the points where w (dx, dy) does.
+
+    Two maps are one answer where the images of a point lie, in the root mean square, less than half the way to a neighbour
+    apart, or less than a tenth of the spread of the images where neighbours are nearer than that.
+    """
+    xp = namespace(w)
+    apart = others - w
+    distance = xp.sum((problem.second_moment @ apart) * apart, axis=(-2, -1))
+    centre = problem.a @ problem.x
+    spread = float(xp.sum((problem.second_moment @ w) * w)) - float(xp.sum((centre @ w) ** 2))
+    return np.asarray(to_numpy(distance) <= max(SAME_ANSWER**2, problem.spacing / 4) * max(spread, 0.0))
+
+
+def same_answer(problem: Problem, w: Array, other: Array) -> bool:
+    """Whether two maps are one answer."""
+    return bool(same_answers(problem, w, other[None])[0])
+
+
+def distinct(problem: Problem, maps: Array, order: Any, most: int | None = None) -> list[int]:
+    """Of the maps (s, dx, dy) in the given order, the first of each answer; ``most`` of them."""
+    chosen: list[int] = []
+    for k in (int(k) for k in order):
+        if not any(same_answer(problem, maps[k], maps[j]) for j in chosen):
+            chosen.append(k)
+        if len(chosen) == most:
+            break
+    return chosen

@@ -2,46 +2,21 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
-from enum import Enum
 from functools import cached_property
 from os import PathLike
 from typing import Any
 
-from ..arrays import Array, as_like, namespace, to_numpy, transpose
+from ..arrays import Array, as_like, namespace, to_numpy
 from ..checks import check_choice, check_points
-from ..errors import InputError, NotConverged
+from ..errors import InputError
+from ..retrieval.nearest import nearest
 from ..transport.exact import are_uniform, exact_plan
 from ..transport.plan import EntropicPlan, SparsePlan
-from .history import History
-from .verdict import Verdict
+from .history import History, StartRecord, Status
+from .judging.verdict import Verdict
 
 ONE_TO_ONE = 2000  # points up to which matches are assigned one to one by default
-
-
-class Status(Enum):
-    """How the solve ended, as a sentence."""
-
-    SETTLED = "The objective settled at the last epsilon and the marginals are within tolerance."
-    NOT_SETTLED = "The objective was still changing when max_iter was reached: raise max_iter, or tol."
-    MARGINALS = (
-        "The marginals are not within plan_tol where the solve ended: "
-        "raise max_iter or plan_max_iter, or the schedule's floor."
-    )
-
-    def warn(self) -> None:
-        if self is not Status.SETTLED:
-            warnings.warn(self.value, NotConverged, stacklevel=3)
-
-
-@dataclass(frozen=True)
-class StartRecord:
-    """One start that was tried, and the objective it reached (when it was dropped, if it was)."""
-
-    name: str
-    objective: float
-    finished: bool
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,8 +34,12 @@ class Alignment:
     objective : float
         The value of the objective that was solved: the score ⟨M, W⟩ (``"simplified"``, larger is better) or the
         transport cost (``"transport"``, smaller is better), in the coordinates of the solve.
-    history, status, starts, verdict, settings
+    history, status, starts, verdict
         The evidence.
+    settings : dict
+        What was asked.
+    notes : tuple of str
+        Options that had no effect, and why.
     """
 
     map: Array
@@ -72,6 +51,7 @@ class Alignment:
     starts: tuple[StartRecord, ...]
     verdict: Verdict
     settings: dict[str, Any]
+    notes: tuple[str, ...] = ()
 
     def on_host(self) -> Alignment:
         """The same with NumPy arrays."""
@@ -108,12 +88,7 @@ class Alignment:
                 )
             even = namespace(plan.z).ones_like(plan.z[:, 0]) / plan.z.shape[0]
             return exact_plan(plan.z, plan.y, even, even).matches()
-        xp = namespace(self.plan.z)
-        z, y = self.plan.z, self.plan.y
-        step = max(1, (1 << 21) // y.shape[0])
-        blocks = [z[i : i + step] for i in range(0, z.shape[0], step)]
-        half = xp.sum(y**2, axis=1) / 2
-        return xp.concat([xp.argmax(block @ transpose(y) - half, axis=1) for block in blocks])
+        return nearest(plan.z, plan.y)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the alignment to a folder; :func:`invarot.load` reads it back."""
@@ -144,6 +119,7 @@ class Alignment:
             f"  starts     {len(self.starts)} tried, best by objective: "
             + max((one for one in self.starts if one.finished), key=lambda one: one.objective * self._sign).name,
             f"  status     {self.status.value}",
+            *(f"  note       {note}" for note in self.notes),
         ]
         return "\n".join(lines)
 

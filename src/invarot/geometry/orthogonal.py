@@ -14,7 +14,7 @@ def polar(m: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Rotations:
+class RotationGroup:
     """Proper rotations, det W = +1, times ``radius``; square maps only (Kabsch's sign on the last pair)."""
 
     radius: float | None = None

@@ -8,6 +8,7 @@ from scipy.optimize import quadratic_assignment
 
 from ..arrays import Array, as_like, namespace, to_numpy, transpose
 from ..errors import InputError
+from ..retrieval.kmeans import kmeans
 from .matching import moment_map, soft_moment, squared_distances
 from .profiles import anchored_cost, canonical_order
 
@@ -56,7 +57,7 @@ def clusters(
     k = min(n_clusters, x.shape[0], y.shape[0])
     found = []
     for _ in range(repeats):
-        (cx, mass_x), (cy, mass_y) = kmeans(xs, a_s, k, rng=rng), kmeans(ys, b_s, k, rng=rng)
+        (cx, mass_x), (cy, mass_y) = _as_many(kmeans(xs, a_s, k, rng=rng), kmeans(ys, b_s, k, rng=rng))
         assigned, value = match_centroids(to_numpy(cx), to_numpy(cy), rng=rng, restarts=restarts)
         columns = as_like(assigned, order)
         cy, mass_y = xp.take(cy, columns, axis=0), xp.take(mass_y, columns, axis=0)
@@ -67,31 +68,6 @@ def clusters(
     moments = [item[3] for item in found]
     mean = sum(moments[1:], start=moments[0]) / len(moments)
     return moment_map(xp.stack([soft_moment(cost, xs, ys, a_s, b_s, epsilon=epsilon), mean, *moments]))
-
-
-def kmeans(x: Array, a: Array, k: int, *, rng: np.random.Generator, max_iter: int = 25) -> tuple[Array, Array]:
-    """Weighted Lloyd iterations from a k-means++ draw: centroids (k, d) and their masses (k,)."""
-    xp = namespace(x)
-    first = _draw(to_numpy(a), rng)
-    chosen = [first]
-    nearest = squared_distances(x, x[first : first + 1])[:, 0]
-    for _ in range(k - 1):
-        pick = _draw(to_numpy(nearest * a), rng)
-        chosen.append(pick)
-        nearest = xp.minimum(nearest, squared_distances(x, x[pick : pick + 1])[:, 0])
-    label = None
-    centroids = xp.stack([x[i] for i in chosen])
-    for _ in range(max_iter):
-        new = xp.argmin(squared_distances(x, centroids), axis=1)
-        if label is not None and bool(xp.all(new == label)):
-            break
-        label = new
-        member = as_like(np.eye(k)[to_numpy(label)], x)
-        mass = xp.sum(member * a[:, None], axis=0)
-        sums = transpose(member * a[:, None]) @ x
-        safe = xp.where(mass > 0, mass, xp.ones_like(mass))
-        centroids = xp.where((mass > 0)[:, None], sums / safe[:, None], centroids)  # an empty cluster stays put
-    return centroids, mass
 
 
 def match_centroids(
@@ -113,6 +89,17 @@ def match_centroids(
     return best, value
 
 
+def _as_many(one: tuple[Array, Array], other: tuple[Array, Array]) -> list[tuple[Array, Array]]:
+    """As many centroids on both sides, the heaviest: points that coincide leave k-means with fewer."""
+    k = min(one[0].shape[0], other[0].shape[0])
+    found = []
+    for centroids, mass in (one, other):
+        heaviest = np.sort(np.argsort(-to_numpy(mass), kind="stable")[:k])
+        rows = as_like(heaviest, mass, dtype=namespace(mass).int64)
+        found.append((centroids[rows], mass[rows]))
+    return found
+
+
 def _centred_distances(c: NDArray[np.float64]) -> NDArray[np.float64]:
     """Distances between rows, off-diagonal entries shifted to mean zero and scaled to unit length."""
     found = np.sqrt(np.maximum(squared_distances(c, c), 0)).astype(np.float64)
@@ -130,9 +117,3 @@ def _random_stochastic(k: int, rng: np.random.Generator) -> NDArray[np.float64]:
         found /= found.sum(axis=1, keepdims=True)
         found /= found.sum(axis=0, keepdims=True)
     return np.asarray(found + (1 - found.sum(axis=1, keepdims=True)) / k)  # of few, rows may still be off
-
-
-def _draw(weights: NDArray[np.float64], rng: np.random.Generator) -> int:
-    """An index with probability proportional to ``weights``; the first one when all are zero."""
-    total = np.cumsum(weights.astype(np.float64))
-    return min(int(np.searchsorted(total, rng.random() * total[-1], side="right")), len(total) - 1)

@@ -21,23 +21,30 @@ class Wave:
 
 
 def waves(
-    x: Array, y: Array, a: Array, b: Array, *, rng: np.random.Generator, ordered: bool = False, options: dict[str, Any]
+    x: Array,
+    y: Array,
+    a: Array,
+    b: Array,
+    *,
+    rng: np.random.Generator,
+    ordered: bool = False,
+    pairs: Any = None,
+    side: tuple[Any, Any] | None = None,
+    side_weight: float = 0.3,
 ) -> Iterator[Wave]:
     """Ever more candidates; the caller stops when one of them is good enough.
 
-    ``options`` may hold ``side`` and ``side_weight`` (for signatures) and ``pairs`` (known pairs: they come first).
+    Known ``pairs`` come first. ``side`` is side information for the signatures.
     """
-    side = {key: options[key] for key in ("side", "side_weight") if options.get(key) is not None}
+    beside: dict[str, Any] = {"side": side, "side_weight": side_weight, "ordered": ordered, "rng": rng}
     shared: dict[str, Any] = {"rng": rng}
-    if options.get("pairs") is not None:
-        yield _wave("seeds", seeds(x, y, a, b, pairs=options["pairs"], ordered=ordered, **shared))
+    if pairs is not None:
+        yield _wave("seeds", seeds(x, y, a, b, pairs=pairs, ordered=ordered, **shared))
     d = min(x.shape[1], y.shape[1])
-    first = signature(x, y, a, b, ordered=ordered, standardise=False, powers=(0.5,), **side, **shared)
+    first = signature(x, y, a, b, standardise=False, powers=(0.5,), **beside)
     yield _join(_wave("signature", first), _wave("axes", axes(x, y, a, b, all_signs=3, doubtful=0, **shared)))
     more = [
-        signature(
-            x, y, a, b, ordered=ordered, sizes=2000, powers=powers, match=("sinkhorn", "mutual"), **side, **shared
-        )
+        signature(x, y, a, b, sizes=2000, powers=powers, match=("sinkhorn", "mutual"), **beside)
         for powers in ((0.25, 0.5, 1.0), (0.5,), (1.0,))
     ]
     yield _join(*(_wave("signature", maps) for maps in more))

@@ -66,7 +66,7 @@ def signature(
         Weight of the side information beside the profiles (both scaled to mean cost one).
     look_first : bool
         Where the profiles of a few of many points already give a map that is plainly right, take it
-        (`invarot.starts.glance`): the other options then have no say.
+        (`invarot.starts.glance`): the other options then have no say. Not with side information.
 
     Returns
     -------
@@ -77,7 +77,8 @@ def signature(
     maps = []
     for size in as_sizes(sizes):
         (xs, a_s, rows), (ys, b_s, columns) = _both_subsamples(x, y, a, b, size, ordered)
-        plain = glance(xs, ys, a_s, b_s, quantiles=quantiles, epsilon=epsilon) if look_first else None
+        looks = look_first and side is None
+        plain = glance(xs, ys, a_s, b_s, quantiles=quantiles, epsilon=epsilon) if looks else None
         if plain is not None:
             maps += [plain] * len(matchers)
             continue

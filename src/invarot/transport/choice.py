@@ -94,7 +94,7 @@ def check_exact_fits(n: int, m: int, *, assignment: bool, memory: int | None, li
     if need > bound:
         raise MemoryBound(
             f"memory: an exact plan of {n} × {m} points needs {need / 2**20:.0f} MiB, the bound is {bound / 2**20:.0f} MiB; "
-            'raise memory=, or use plan="sinkhorn", which streams'
+            "raise memory=, or use solver=Sinkhorn(), which streams"
         )
 
 

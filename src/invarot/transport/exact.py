@@ -34,7 +34,7 @@ def exact_plan(z: Array, y: Array, a: Array, b: Array, *, memory: int | None = N
         try:
             import ot
         except ImportError as error:
-            raise MissingExtra('plan="exact" with n ≠ m or weights that differ', "exact") from error
+            raise MissingExtra("An exact plan with n ≠ m or weights that differ", "exact") from error
         dense = ot.emd(host_a, host_b, cost, numItermax=10_000_000)
         rows, columns = np.nonzero(dense)
         mass = dense[rows, columns]

@@ -48,6 +48,10 @@ class Schedule:
         """One epsilon throughout."""
         return cls(epsilon=epsilon, floor=epsilon, absolute=absolute)
 
+    def last(self) -> Schedule:
+        """The last epsilon of this schedule throughout."""
+        return Schedule.fixed(self.floor, absolute=self.absolute)
+
     def after(self, epsilon: float, moved: float) -> float:
         """The next epsilon, ``moved`` being the relative change of the map in the last step."""
         power = 1.0

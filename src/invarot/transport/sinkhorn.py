@@ -26,6 +26,10 @@ class Potentials:
         u, v = (xp.zeros((starts, weights.shape[0]), **like) for weights in (a, b))
         return cls(u, v, xp.zeros((starts,), **like), 0)
 
+    def with_columns(self, v: Array) -> Potentials:
+        """The same starts, each with the column potentials ``v`` (m,)."""
+        return Potentials(self.u, namespace(v).zeros_like(self.v) + v, self.error, self.iterations)
+
     def at(self, ratio: float) -> Potentials:
         """The same dual variables f = ε·u, g = ε·v seen at another epsilon: ``ratio`` = old epsilon / new."""
         return Potentials(self.u * ratio, self.v * ratio, self.error, self.iterations)

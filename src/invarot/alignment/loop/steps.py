@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass
 
-from ..arrays import Array, namespace, transpose
-from ..geometry.frank_wolfe import MapStep, best_quadratic_map
-from ..geometry.schatten import SchattenBall
-from ..transport.choice import make_cost
-from ..transport.exact import exact_plan
-from ..transport.plan import EntropicPlan, SparsePlan
-from ..transport.sinkhorn import Potentials, sinkhorn
-from .problem import Problem
-from .settings import Settings
+from ...arrays import Array, namespace, transpose
+from ...geometry.frank_wolfe import MapStep, best_quadratic_map
+from ...geometry.schatten import SchattenBall
+from ...transport.choice import make_cost
+from ...transport.exact import exact_plan
+from ...transport.plan import EntropicPlan, SparsePlan
+from ...transport.sinkhorn import Potentials, sinkhorn
+from ..budget import Budget
+from ..problem import Problem
 
 
 @dataclass(frozen=True)
@@ -30,35 +29,31 @@ class PlanStep:
 class EntropicCoupler:
     """Entropic plan steps; the potentials are carried from each to the next, across epsilon and map."""
 
-    def __init__(self, problem: Problem, maps: Array, settings: Settings) -> None:
-        self.problem, self.settings = problem, settings
-        self.potentials = Potentials.zero(problem.a, problem.b, starts=maps.shape[0])
+    def __init__(self, problem: Problem, starts: int, budget: Budget, warm: EntropicPlan | None = None) -> None:
+        """``warm`` is a plan whose column potentials all starts begin with."""
+        self.problem, self.budget = problem, budget
+        self.potentials = Potentials.zero(problem.a, problem.b, starts=starts)
         self.epsilon: float | None = None
         self.z: Array = None
+        if warm is not None:
+            self.potentials = self.potentials.with_columns(warm.v)
+            self.epsilon = warm.epsilon
 
     def couple(self, w: Array, epsilon: float, *, tol: float) -> PlanStep:
         """The plans for maps w (s, dx, dy) at an absolute epsilon, their rows right to ``tol``."""
         xp = namespace(w)
         problem = self.problem
         self.z = problem.x @ w
-        cost = make_cost(self.z, problem.y, 2 / epsilon, problem.a, problem.b, memory=self.settings.memory)
+        cost = make_cost(self.z, problem.y, 2 / epsilon, problem.a, problem.b, memory=self.budget.memory)
         warm = self.potentials.at((self.epsilon or epsilon) / epsilon)
         self.epsilon = epsilon
-        found = sinkhorn(cost, problem.a, problem.b, warm=warm, tol=tol, max_iter=self.settings.plan_max_iter)
+        found = sinkhorn(cost, problem.a, problem.b, warm=warm, tol=tol, max_iter=self.budget.plan_max_iter)
         self.potentials = found
         images, mass = cost.images(found.u, found.v)
         inner = 2 * xp.sum(images * self.z, axis=(-2, -1))
         divergence = inner + epsilon * (xp.sum(mass * found.u, axis=-1) + xp.sum(problem.b * found.v, axis=-1))
         error = xp.sum(xp.abs(mass - problem.a), axis=-1)
         return PlanStep(images, divergence, error, found.iterations, cost.mode)
-
-    def only(self, start: int) -> EntropicCoupler:
-        """A coupler of one start, with the potentials this one has for it."""
-        one = copy(self)
-        found = self.potentials
-        rows = slice(start, start + 1)
-        one.potentials = Potentials(found.u[rows], found.v[rows], found.error[rows], found.iterations)
-        return one
 
     def plan(self, start: int) -> EntropicPlan:
         assert self.epsilon is not None
@@ -72,7 +67,7 @@ class EntropicCoupler:
 class ExactCoupler:
     """Exact plan steps, one start after the other; epsilon plays no part."""
 
-    def __init__(self, problem: Problem, memory: int | None = None) -> None:
+    def __init__(self, problem: Problem, memory: int | None) -> None:
         self.problem, self.memory = problem, memory
         self.plans: list[SparsePlan] = []
 
@@ -84,20 +79,25 @@ class ExactCoupler:
         nothing = xp.zeros_like(images[:, 0, 0])
         return PlanStep(images, nothing, nothing, 1, "exact")
 
-    def only(self, start: int) -> ExactCoupler:
-        return ExactCoupler(self.problem, self.memory)
-
     def plan(self, start: int) -> SparsePlan:
         return self.plans[start]
 
 
-def best_maps(problem: Problem, images: Array, w: Array, settings: Settings) -> tuple[MapStep, Array]:
+def make_coupler(
+    problem: Problem, starts: int, budget: Budget, warm: EntropicPlan | SparsePlan | None = None
+) -> EntropicCoupler | ExactCoupler:
+    """The coupler of a budget; exact plans have nothing to go on from."""
+    if budget.schedule is None:
+        return ExactCoupler(problem, budget.memory)
+    return EntropicCoupler(problem, starts, budget, warm if isinstance(warm, EntropicPlan) else None)
+
+
+def best_maps(problem: Problem, images: Array, w: Array) -> tuple[MapStep, Array]:
     """The map step, and the moments (s, dx, dy) it rests on; ``w`` is where Frank–Wolfe starts."""
     xp = namespace(images)
     moment = transpose(problem.x) @ images
     if problem.seeds is not None:
         moment = moment + problem.seeds
-    invariance = settings.invariance
-    if settings.objective == "transport" and isinstance(invariance, SchattenBall):
-        return best_quadratic_map(invariance, problem.second_moment, moment, start=w), moment
-    return MapStep(invariance.best_map(moment), xp.zeros_like(moment[..., 0, 0]), 1), moment
+    if problem.objective == "transport" and isinstance(problem.maps, SchattenBall):
+        return best_quadratic_map(problem.maps, problem.second_moment, moment, start=w), moment
+    return MapStep(problem.maps.best_map(moment), xp.zeros_like(moment[..., 0, 0]), 1), moment

@@ -1,0 +1,185 @@
+"""The front door: check, pose, search, improve, judge, package."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array, is_torch, place
+from ..checks import (
+    check_choice,
+    check_flag,
+    check_points,
+    check_range,
+    check_rng,
+    check_same_library,
+    check_weights,
+    common_dtype,
+)
+from ..errors import InputError, NotAligned
+from ..threads import own_threads
+from .improve.improve import improve
+from .judging.hints import add_origin_hint, add_size_hint
+from .judging.judge import judge
+from .judging.verdict import Verdict
+from .options import Exact, Maps, Rotations, Schatten, Search, Sinkhorn, Solver
+from .package import describe_options, package
+from .problem import Observer, add_seeds, pose
+from .result import Alignment
+from .search.asked import SEED_WEIGHT, check_asked, keep_pairs, keep_rows
+from .search.search import search as run_search
+
+
+def align(
+    x: Any,
+    y: Any,
+    *,
+    a: Any = None,
+    b: Any = None,
+    p: float | Schatten | Rotations = math.inf,
+    translate: bool = False,
+    scale: bool = False,
+    seeds: Any = None,
+    start: Any = "auto",
+    n_starts: int | None = None,
+    effort: str | None = None,
+    require: str | None = None,
+    device: str | None = None,
+    rng: int | np.random.Generator = 0,
+    on_step: Observer | None = None,
+    solver: Sinkhorn | Exact | None = None,
+    search: Search | None = None,
+) -> Alignment:
+    """Align two clouds of points when nothing is paired and their coordinates are unrelated.
+
+    Minimises Σ Γij ‖xᵢW − yⱼ‖² over couplings Γ of the weights a, b and maps W of the Schatten ball ‖W‖_p ≤ radius.
+
+    Parameters
+    ----------
+    x, y : (n, dx) and (m, dy) arrays, tensors, lists or DataFrames
+        Source points, which move, and target points, which stay. NumPy in, NumPy out; torch in, torch out.
+    a, b : (n,) and (m,), optional
+        Weights; non-negative, each sums to 1. Uniform by default.
+    p : float in [1, inf], Schatten or Rotations
+        The family of maps. inf: (semi-)orthogonal; 2: Gromov–Wasserstein with inner products; towards 1: low rank.
+        :class:`Schatten` adds a radius and whitening; :class:`Rotations` leaves reflections out.
+    translate, scale : bool
+        Allow a translation, allow a scale.
+    seeds : (k, 2) integers, optional
+        Known pairs (row of x, row of y). They start the solve and stay in it as a linear term.
+    start : str or array
+        "auto" (a raced portfolio), "random", "identity", "seeds", "axes", "signature", "fused", "relaxation", "clusters",
+        or a map (dx, dy) or a batch of maps (s, dx, dy).
+    n_starts : int, optional
+        How many random starts (and no others); all are solved together and the best objective is kept.
+    effort : {"quick", "normal", "high", "max"}, optional
+        How many waves of starts "auto" may try while it is not sure; "normal" by default.
+    require : {"aligned"}, optional
+        Raise NotAligned rather than return an alignment with another verdict.
+    device : {"cpu", "cuda", "cuda:1", "auto"}, optional
+        Where NumPy points are solved ("auto": on a CUDA device if there is one); the result is NumPy again. Tensors are
+        solved where they are.
+    rng : int or numpy.random.Generator
+        Same rng, same answer.
+    on_step : callable, optional
+        Called with each :class:`Step` as it is done.
+    solver : Sinkhorn or Exact, optional
+        How a start is solved: schedule of epsilon, tolerances, objective, stages, memory.
+    search : Search, optional
+        What is known beside the coordinates (order of rows, side information), weights of it, processes.
+
+    Returns
+    -------
+    Alignment
+
+    Examples
+    --------
+    >>> import numpy as np, invarot
+    >>> rng = np.random.default_rng(1)
+    >>> x = rng.gamma(2.0, size=(100, 3))
+    >>> turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    >>> result = invarot.align(x, x[::-1] @ turn)
+    >>> bool(np.allclose(result.map, turn, atol=1e-3)), result.matches()[:3].tolist()
+    (True, [99, 98, 97])
+    """
+    maps, solver, search = _check_groups(p, solver, search)
+    if on_step is not None and not callable(on_step):
+        raise InputError(f"on_step: expected a function of one Step, got {type(on_step).__name__}")
+    if require is not None:
+        check_choice(require, "require", ("aligned",))
+    translate, scale = check_flag(translate, "translate"), check_flag(scale, "scale")
+    generator = check_rng(rng)
+    came, x, y = _check_clouds(x, y, device)
+    a, b = check_weights(a, "a", x), check_weights(b, "b", y)
+
+    problem = pose(
+        x, y, a, b, maps=maps, solver=solver, translate=translate, scale=scale, ordered=search.ordered, on_step=on_step
+    )
+    if seeds is not None:
+        weight = SEED_WEIGHT if search.seed_weight is None else search.seed_weight
+        problem = add_seeds(problem, x, y, seeds, weight)
+        seeds = keep_pairs(seeds, a, b)
+    elif search.seed_weight is not None:
+        raise InputError(f"seed_weight: expected together with seeds, got {search.seed_weight!r} and no seeds")
+    side = None if search.side is None else keep_rows(search.side, a, b)
+    asked = check_asked(problem, start, n_starts, effort, seeds, search, side)
+
+    with own_threads():
+        found = run_search(problem, asked, generator)
+        found = improve(problem, found, refitting=solver.refit)
+        verdict = judge(problem, found, generator)
+    verdict = _add_hints(verdict, x, y, a, b, maps, translate=translate, scale=scale)
+    settings = describe_options(
+        maps, solver, search, translate=translate, scale=scale, start=asked.name, effort=effort, n_starts=n_starts,
+        seeds=0 if seeds is None else len(seeds),
+    )  # fmt: skip
+    result = package(problem, found, verdict, x, y, a, b, settings)
+
+    if is_torch(x) and not is_torch(came):
+        result = result.on_host()
+    if require is not None and result.verdict.word != require:
+        raise NotAligned(f'require="{require}": the verdict is {result.verdict}', result)
+    result.status.warn()
+    return result
+
+
+def _check_groups(p: Any, solver: Solver | None, search: Search | None) -> tuple[Maps, Solver, Search]:
+    """The grouped options, defaults filled in."""
+    if solver is not None and not isinstance(solver, (Sinkhorn, Exact)):
+        raise InputError(f"solver: expected Sinkhorn(...) or Exact(...), got {solver!r}")
+    if search is not None and not isinstance(search, Search):
+        raise InputError(f"search: expected Search(...), got {search!r}")
+    maps = p if isinstance(p, (Schatten, Rotations)) else Schatten(p)
+    return maps, solver or Sinkhorn(), search or Search()
+
+
+def _check_clouds(x: Any, y: Any, device: str | None) -> tuple[Array, Array, Array]:
+    """Source points as they came; then both clouds, checked, of one type, where they are to be solved."""
+    x, y = check_points(x, "x"), check_points(y, "y")
+    check_same_library(x, y)
+    x, y = common_dtype(x, y)
+    check_range(x, "x")
+    check_range(y, "y")
+    if device is None:
+        return x, x, y
+    if is_torch(x):
+        raise InputError(
+            f"device: expected None with tensors, which are solved where they are, got {device!r}; move them first"
+        )
+    return x, place(x, device), place(y, device)
+
+
+def _add_hints(
+    verdict: Verdict, x: Array, y: Array, a: Array, b: Array, maps: Maps, *, translate: bool, scale: bool
+) -> Verdict:
+    """What the clouds, as they came, suggest: maps that keep norms need clouds of one size and origin."""
+    if not math.isinf(maps.p) or maps.whiten:
+        return verdict
+    if not scale:
+        radius = 1.0 if maps.radius is None else maps.radius
+        hinted = add_size_hint(verdict, x, y, a, b, radius=radius)
+        if hinted is not verdict:
+            return hinted
+    return verdict if translate else add_origin_hint(verdict, x, y, a, b)

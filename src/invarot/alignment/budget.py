@@ -1,0 +1,133 @@
+"""What each part of a solve may spend: outer steps, epsilons, tolerances, memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ..arrays import Array, machine_epsilon, namespace
+from ..transport.choice import parse_memory
+from ..transport.schedule import Schedule
+from .options import Sinkhorn, Solver, Stages
+from .tuning import (
+    BRIEF_STEPS,
+    COARSE_EPSILON,
+    DECAY,
+    FIRST_EPSILON,
+    ROUGH_STEPS,
+    SEARCH_FLOOR,
+    SHARPEST,
+)
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The budget of one call of the alternation. ``schedule`` None: exact plans, which have no epsilon."""
+
+    schedule: Schedule | None
+    tol: float
+    max_iter: int
+    plan_tol: float
+    plan_max_iter: int
+    memory: int | None
+
+    def from_epsilon(self, epsilon: float) -> Budget:
+        """The same, with the schedule entered at ``epsilon`` (not below its floor)."""
+        if self.schedule is None or self.schedule.absolute:
+            return self
+        return replace(self, schedule=replace(self.schedule, epsilon=max(epsilon, self.schedule.floor)))
+
+    def at_floor(self) -> Budget:
+        """The same, at the last epsilon alone."""
+        return self if self.schedule is None else replace(self, schedule=self.schedule.last())
+
+    def at_epsilon(self, epsilon: float) -> Budget:
+        """The same, at one epsilon alone."""
+        if self.schedule is None or not epsilon:
+            return self
+        return replace(self, schedule=Schedule.fixed(epsilon, absolute=self.schedule.absolute))
+
+    def at_most(self, steps: int) -> Budget:
+        return replace(self, max_iter=min(steps, self.max_iter))
+
+    def within_rounding(self, points: Array, cost_scale: float) -> Budget:
+        """The same, with marginals no tighter than the type of ``points`` can hold.
+
+        Potentials reach about cost/ε, and rounding one by a part η of that moves its marginal by as much.
+        """
+        if self.schedule is None:
+            return self
+        floor = self.schedule.floor / (cost_scale if self.schedule.absolute else 1.0)
+        reachable = 16 * machine_epsilon(points) / floor
+        return replace(self, plan_tol=max(self.plan_tol, reachable))
+
+
+@dataclass(frozen=True)
+class Budgets:
+    """The budgets of all parts of one solve.
+
+    ``adaptive`` says that the schedule was left to us, so that stages and a last, sharper epsilon are too.
+    """
+
+    solve: Budget
+    stages: Stages | None = None
+    adaptive: bool = False
+    sharpest: float | None = None
+
+    @property
+    def race(self) -> Budget:
+        """Looser tolerances, and epsilon only down to where points begin to matter."""
+        schedule, solve = self.solve.schedule, self.solve
+        if schedule is not None and not schedule.absolute:
+            floor = max(COARSE_EPSILON, schedule.floor)
+            schedule = replace(schedule, floor=floor, epsilon=max(schedule.epsilon, floor))
+        return replace(
+            solve, schedule=schedule, tol=max(10 * solve.tol, solve.plan_tol), max_iter=min(ROUGH_STEPS, solve.max_iter)
+        )
+
+    @property
+    def first_heat(self) -> Budget:
+        race = self.race.at_most(BRIEF_STEPS)
+        return replace(race, plan_tol=10 * race.plan_tol, plan_max_iter=min(ROUGH_STEPS, race.plan_max_iter))
+
+    @property
+    def after_race(self) -> Budget:
+        """All points, from the epsilon a race ends at."""
+        return self.solve.from_epsilon(COARSE_EPSILON) if self.adaptive else self.solve
+
+    @property
+    def sharpen(self) -> Budget | None:
+        """From the floor of the solve to the sharpest epsilon; None where that is no smaller."""
+        schedule = self.solve.schedule
+        if schedule is None or self.sharpest is None or self.sharpest >= schedule.floor:
+            return None
+        finer = Schedule(schedule.floor, 0.6, self.sharpest)
+        return replace(self.solve, schedule=finer).at_most(ROUGH_STEPS)
+
+
+def make_budgets(solver: Solver, spacing: float) -> Budgets:
+    """The budgets of a solver's options; ``spacing`` is that of the points, relative to the cost scale."""
+    memory = parse_memory(solver.memory)
+    if not isinstance(solver, Sinkhorn):
+        return Budgets(Budget(None, solver.tol, solver.max_iter, 0.0, 1, memory), solver.stages)
+    schedule, sharpest = solver.schedule, None
+    adaptive = schedule is None
+    if schedule is None:
+        sharpest = min(max(0.1 * spacing, SHARPEST[0]), SHARPEST[1])
+        schedule = Schedule(FIRST_EPSILON, DECAY, max(sharpest, SEARCH_FLOOR), adaptive=True)
+    elif not isinstance(schedule, Schedule):
+        schedule = Schedule.fixed(float(schedule))
+    solve = Budget(schedule, solver.tol, solver.max_iter, solver.plan_tol, solver.plan_max_iter, memory)
+    return Budgets(solve, solver.stages, adaptive, sharpest)
+
+
+def variance_and_spacing(second_moment: Array, mean: Array, count: int) -> tuple[float, float]:
+    """The variance of ``count`` points of that second moment and mean; how far apart they lie, squared, over it.
+
+    n points of variance v spread over d dimensions lie about v·n^(−2/d) apart, d being (tr C)²/tr C² of the covariance C.
+    """
+    xp = namespace(second_moment)
+    covariance = second_moment - mean[:, None] * mean
+    variance = max(float(xp.linalg.trace(covariance)), 0.0)
+    shares = covariance / (variance or 1.0)  # before they are squared: float32 has no 1e-40
+    dimensions = max(1 / max(float(xp.sum(shares**2)), 1e-30), 1.0)
+    return variance, float(2 * count ** (-2 / dimensions))

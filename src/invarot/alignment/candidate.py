@@ -1,0 +1,73 @@
+"""One answer on its way: a map with its plan, how it scores, and where it came from. Never changed, only replaced."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..arrays import Array
+from ..transport.plan import EntropicPlan, SparsePlan
+from .budget import Budget
+from .history import History, StartRecord, Status
+from .loop.alternate import Run, alternate
+from .problem import Problem
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A start solved to its end."""
+
+    name: str  # of the start it came from
+    map: Array  # (dx, dy)
+    plan: EntropicPlan | SparsePlan
+    objective: float
+    value: float  # the objective, signed so that larger is better
+    epsilon: float  # the last one, relative; 0 for exact plans
+    status: Status
+    history: History
+
+    @property
+    def settled(self) -> bool:
+        return self.status is Status.SETTLED
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search has found: different answers, best first, and the record of every start."""
+
+    candidates: tuple[Candidate, ...]
+    starts: tuple[StartRecord, ...]
+    plain: tuple[Candidate, ...] = ()  # what plain starts found, to compare with starts that were asked for
+    better: int = 0  # how many of these are other answers, and clearly better
+    notes: tuple[str, ...] = field(default=())  # options that had no effect, and why
+
+    @property
+    def best(self) -> Candidate:
+        return self.candidates[0]
+
+
+def make_candidate(problem: Problem, run: Run, index: int, name: str, earlier: History | None = None) -> Candidate:
+    """Start ``index`` of a run that is over; ``earlier`` is what it went through before."""
+    if run.settled[index]:
+        status = Status.SETTLED
+    elif run.errors[index] > problem.budgets.solve.plan_tol:
+        status = Status.MARGINALS
+    else:
+        status = Status.NOT_SETTLED
+    return Candidate(
+        name=name,
+        map=run.maps[index],
+        plan=run.plan(index),
+        objective=float(run.objectives[index]),
+        value=float(run.values[index]),
+        epsilon=run.epsilon,
+        status=status,
+        history=(earlier or History()) + run.history(index),
+    )
+
+
+def continue_from(
+    problem: Problem, candidate: Candidate, w: Array, budget: Budget, *, stage: str, hold_map: bool = False
+) -> Candidate:
+    """``candidate`` solved on from the map w (dx, dy), its plan as a warm start."""
+    run = alternate(problem, w[None], budget, stage=stage, warm=candidate.plan, hold_map=hold_map)
+    return make_candidate(problem, run, 0, candidate.name, candidate.history)

@@ -1,0 +1,34 @@
+"""The verdict on what was found: evidence, rivals, rule. Once, at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ...arrays import Array
+from ..candidate import Found
+from ..evidence import gather_evidence
+from ..problem import Problem
+from .rule import decide
+from .symmetry import count_symmetries
+from .verdict import Verdict
+
+
+def judge(problem: Problem, found: Found, rng: np.random.Generator) -> Verdict:
+    """The verdict on the best candidate; the others are its rivals."""
+    best, *rivals = (one.map for one in found.candidates)
+    return judge_map(problem, best, rng, rivals=rivals, better=found.better)
+
+
+def judge_map(
+    problem: Problem, w: Array, rng: np.random.Generator, *, rivals: Sequence[Array] = (), better: int = 0
+) -> Verdict:
+    """The verdict on a map w (dx, dy), beside other maps that are as good, and how many that are better."""
+    known = list(rivals)
+    verdict = decide(replace(gather_evidence(problem, w, rng), rivals=len(known), better=better))
+    if verdict.word != "aligned":
+        return verdict
+    images = count_symmetries(problem, w, [w, *known])  # an image of a map that is wrong says nothing
+    return decide(replace(verdict.evidence, rivals=len(known) + images)) if images else verdict

@@ -1,0 +1,63 @@
+"""The symmetries that no start happened to find: the map turned right round, or mirrored in one of its directions.
+
+A race shows a symmetry where two of its starts end at different maps that score alike. A grid or a star may send them all
+to one. Where points meet their targets to well below their own spacing, a mirror image that does so too is as good an
+answer, and looking is cheap.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ...arrays import Array, device, namespace, transpose
+from ...geometry.orthogonal import RotationGroup
+from ...retrieval.nearest import nearest
+from ..problem import Problem, same_answer
+from ..tuning import MET, PROBES, STAGE_POINTS
+
+
+def count_symmetries(problem: Problem, w: Array, known: list[Array]) -> int:
+    """How many mirror images of w (dx, dy) meet the targets as it does, the maps ``known`` not counted again.
+
+    Not looked for among many points, whose symmetry would hardly be exact, nor with maps that change norms.
+    """
+    orthogonal = isinstance(problem.maps, RotationGroup) or math.isinf(problem.maps.p)
+    if not orthogonal or problem.seeds is not None or problem.largest > 2 * STAGE_POINTS:
+        return 0
+    different = list(known)
+    for one in mirror_images(problem, w, proper=isinstance(problem.maps, RotationGroup)):
+        if not any(same_answer(problem, one, other) for other in different):  # on a line all of them are one
+            different.append(one)
+    return len(different) - len(known)
+
+
+def mirror_images(problem: Problem, w: Array, *, proper: bool = False) -> list[Array]:
+    """Those of −w and of w behind a mirror in a principal axis of x that meet the targets, most of them other ones.
+
+    Of a ``proper`` rotation, those that are rotations too: −w in even dimensions, the opposites of mirror images (in
+    space, half a turn about an axis) in odd ones.
+    """
+    xp = namespace(w)
+    probes = problem.x[:: max(1, problem.x.shape[0] // PROBES)]
+    rows = xp.arange(0, problem.y.shape[0], max(1, problem.y.shape[0] // PROBES), device=device(w))
+    spacing = _mean_gap(problem.y[rows], problem.y[nearest(problem.y[rows], problem.y, rows)])
+    reached = nearest(probes @ w, problem.y)
+    if _mean_gap(probes @ w, problem.y[reached]) > MET * spacing:
+        return []
+
+    def is_image(one: Array) -> bool:
+        there = nearest(probes @ one, problem.y)
+        same = float(xp.mean(xp.astype(there == reached, w.dtype)))
+        return same < 0.5 and _mean_gap(probes @ one, problem.y[there]) <= MET * spacing
+
+    _, axes = xp.linalg.eigh(problem.second_moment)
+    strongest = [axes[:, k, None] for k in range(max(0, axes.shape[1] - PROBES), axes.shape[1])]
+    mirrored = [w - 2 * axis @ (transpose(axis) @ w) for axis in strongest]
+    rotations = [-one for one in mirrored] if w.shape[0] % 2 else [-w]
+    return [one for one in (rotations if proper else [-w, *mirrored]) if is_image(one)]
+
+
+def _mean_gap(one: Array, other: Array) -> float:
+    """Mean squared distance of rows."""
+    xp = namespace(one)
+    return float(xp.mean(xp.sum((one - other) ** 2, axis=1)))

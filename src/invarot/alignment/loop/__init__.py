@@ -1,0 +1,1 @@
+"""The alternation: plan step, map step, a smaller epsilon; its budget, its stages, its batches."""

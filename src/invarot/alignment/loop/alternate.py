@@ -1,0 +1,127 @@
+"""The loop: plan step, map step, a smaller epsilon. Every start is a row of a batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ...arrays import Array, namespace, to_numpy
+from ...transport.plan import EntropicPlan, SparsePlan
+from ..budget import Budget
+from ..history import History, Step
+from ..problem import Problem, transport_cost
+from ..tuning import ROUGH_STEPS
+from .steps import EntropicCoupler, ExactCoupler, PlanStep, best_maps, make_coupler
+
+Floats = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Run:
+    """Where a batch of s starts ended."""
+
+    maps: Array  # (s, dx, dy)
+    coupler: EntropicCoupler | ExactCoupler
+    objectives: Floats  # (s,)
+    values: Floats  # (s,): the objectives, signed so that larger is better
+    settled: Floats  # (s,) bool
+    records: list[dict[str, Any]]
+    stage: str
+
+    @property
+    def best(self) -> int:
+        return int(np.argmax(self.values))
+
+    @property
+    def errors(self) -> Floats:
+        """l_1 errors of the marginals (s,)."""
+        return np.asarray(self.records[-1]["marginal_error"])
+
+    @property
+    def epsilon(self) -> float:
+        return float(self.records[-1]["epsilon"])
+
+    def plan(self, start: int) -> EntropicPlan | SparsePlan:
+        return self.coupler.plan(start)
+
+    def history(self, start: int) -> History:
+        return History([_step(record, start, self.stage) for record in self.records])
+
+
+def alternate(
+    problem: Problem,
+    maps: Array,
+    budget: Budget,
+    *,
+    stage: str = "solve",
+    warm: EntropicPlan | SparsePlan | None = None,
+    hold_map: bool = False,
+) -> Run:
+    """Algorithm 1 of the paper from ``maps`` (s, dx, dy), all starts together.
+
+    A start has settled when, at the last epsilon, its marginals are within tolerance and either its objective or its map has
+    stopped changing. ``warm`` is a plan to go on from. ``hold_map`` leaves the maps as they are and solves for their plans.
+    """
+    schedule = budget.schedule
+    epsilon, floor = (0.0, 0.0) if schedule is None else (schedule.epsilon, schedule.floor)
+    unit = 1.0 if schedule is None or schedule.absolute else problem.cost_scale
+    coupler = make_coupler(problem, maps.shape[0], budget, warm)
+    w, images = maps, None
+    records: list[dict[str, Any]] = []
+    floor_steps = 0
+    settled = np.zeros(maps.shape[0], dtype=bool)
+    for _ in range(budget.max_iter):
+        floor_steps += epsilon <= floor
+        tol = budget.plan_tol if floor_steps else 10 * budget.plan_tol
+        plan = coupler.couple(w, epsilon * unit, tol=tol)  # lines 8-14: C, Sinkhorn, Γ
+        step, moment = best_maps(problem, plan.images, w)  # lines 15-18: SVD, spectrum, P
+        found = w if hold_map else step.map
+        record = _measure(problem, plan, images, moment, w, found)
+        records.append({"step": len(records), "epsilon": epsilon, "gap": to_numpy(step.gap), **record})
+        w, images = found, plan.images
+        values = problem.sign * record["objective"]
+        if problem.on_step is not None:
+            leader = int(np.argmax(values))
+            problem.on_step(replace(_step(records[-1], leader, stage), map=w[leader]))
+        if floor_steps:
+            still = record["map_change"] <= budget.tol
+            if floor_steps >= 2:
+                change = np.abs(record["objective"] - records[-2]["objective"])
+                still = still | (change <= budget.tol * problem.score_scale)
+            settled = still & (record["marginal_error"] <= budget.plan_tol)
+            if settled.all() or (floor_steps > ROUGH_STEPS and settled[np.argmax(values)]):
+                break
+        if schedule is not None:
+            epsilon = schedule.after(epsilon, float(np.max(record["map_change"])))  # line 19
+    return Run(w, coupler, records[-1]["objective"], values, settled, records, stage)
+
+
+def _measure(
+    problem: Problem, plan: PlanStep, last_images: Array | None, moment: Array, old: Array, new: Array
+) -> dict[str, Any]:
+    """One record of the history, an entry per start."""
+    xp = namespace(new)
+    score = xp.sum(moment * new, axis=(-2, -1))
+    cost = transport_cost(problem, moment, new)
+    if last_images is None:
+        plan_change = xp.full_like(score, xp.nan)
+    else:
+        move = xp.sum((plan.images - last_images) ** 2, axis=-1) / problem.a
+        plan_change = xp.sqrt(xp.sum(move, axis=-1) / (problem.mean_square_y or 1.0))
+    size = xp.sqrt(xp.sum(new**2, axis=(-2, -1)))
+    return {
+        "objective": to_numpy(score if problem.sign > 0 else cost),
+        "energy": to_numpy((-2 * score if problem.sign > 0 else cost) + plan.divergence),
+        "map_change": to_numpy(xp.sqrt(xp.sum((new - old) ** 2, axis=(-2, -1))) / xp.where(size > 0, size, 1 + size)),
+        "plan_change": to_numpy(plan_change),
+        "marginal_error": to_numpy(plan.error),
+        "inner_iterations": plan.iterations,
+        "mode": plan.mode,
+    }
+
+
+def _step(record: dict[str, Any], start: int, stage: str) -> Step:
+    one = {key: value[start].item() if isinstance(value, np.ndarray) else value for key, value in record.items()}
+    return Step(stage=stage, **one)

@@ -1,0 +1,86 @@
+"""Many starts cut into batches that fit memory, solved one after the other or shared out to processes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+
+from ...arrays import namespace, on_cuda
+from ...errors import MissingExtra
+from ...threads import own_threads, workers
+from ...transport.choice import SHARE_OF_FREE, free_memory, memory_needed
+from ..history import Step
+from ..problem import Problem
+from .alternate import Run
+
+STARTS_PER_BATCH = 8  # on the CPU, where n_jobs shares them out: always the same, so that the answer is
+
+
+class Solve(Protocol):
+    """A batch ready to be solved, but for its problem (which carries the observer) and its random numbers."""
+
+    def __call__(self, problem: Problem, *, rng: np.random.Generator) -> Run: ...
+
+
+def make_batches(problem: Problem, count: int, *, most: int | None = None, n_jobs: int = 1) -> tuple[list[slice], int]:
+    """Slices of ``count`` starts whose kernels fit memory together, whatever n_jobs; and how many slices fit at a time."""
+    bound = problem.budgets.solve.memory
+    if bound is None:
+        bound = int(SHARE_OF_FREE * free_memory(problem.x))
+    each = 2 * (problem.x.shape[0] * problem.y.shape[0] * problem.x.dtype.itemsize + 1)
+    size = max(1, min(count, bound // each))
+    if on_cuda(problem.x):
+        jobs = 1
+    else:
+        size = min(size, most or size)
+        while size > 1 and _streamed(problem, size) > bound:
+            size -= 1
+        size = math.ceil(count / math.ceil(count / size))  # of about one size, so that nobody waits
+        jobs = max(1, min(n_jobs, bound // (size * each)))
+    return [slice(i, min(i + size, count)) for i in range(0, count, size)], jobs
+
+
+def _streamed(problem: Problem, starts: int) -> int:
+    """Bytes that a plan step of so many starts takes at least."""
+    shape = starts, problem.x.shape[0], problem.y.shape[1]
+    return memory_needed(namespace(problem.x).broadcast_to(problem.x[:1, :1], shape), problem.y, dense=False)
+
+
+def run_batches(problem: Problem, solves: Sequence[Solve], *, rng: np.random.Generator, n_jobs: int) -> Iterator[Run]:
+    """Where each batch ends, in order; every batch has random numbers of its own, whatever ``n_jobs``.
+
+    Processes cannot call the observer as they go: their steps are shown when their batch is done.
+    """
+    streams = (
+        [rng] if len(solves) == 1 else [np.random.default_rng(seed) for seed in rng.integers(1 << 62, size=len(solves))]
+    )
+    if min(n_jobs, len(solves)) == 1:
+        for solve, stream in zip(solves, streams, strict=True):
+            yield solve(problem, rng=stream)
+        return
+    try:
+        from joblib import Parallel, delayed, parallel_config
+    except ImportError as error:
+        raise MissingExtra("n_jobs > 1", "jobs") from error
+    count = min(n_jobs, len(solves))
+    silent = replace(problem, on_step=None)
+    calls = (delayed(_watched)(silent, solve, stream) for solve, stream in zip(solves, streams, strict=True))
+    with parallel_config("loky", inner_max_num_threads=max(1, workers() // count)):
+        for run, steps in Parallel(n_jobs=count, return_as="generator")(calls):
+            if problem.on_step is not None:
+                for step in steps:
+                    problem.on_step(step)
+            yield run
+
+
+def _watched(problem: Problem, solve: Solve, rng: np.random.Generator) -> tuple[Run, list[Step]]:
+    """What happened in another process, without the maps: they would be copied for every step."""
+    steps: list[Step] = []
+    with own_threads():
+        watched = replace(problem, on_step=lambda step: steps.append(replace(step, map=None)))
+        run = solve(watched, rng=rng)
+    return run, steps

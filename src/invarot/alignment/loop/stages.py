@@ -1,0 +1,68 @@
+"""Large problems in stages: the paper's bootstrap over any number of growing subsamples, or of centroids."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ...arrays import Array, as_like, namespace
+from ...retrieval.kmeans import kmeans
+from ..budget import Budget
+from ..problem import Problem
+from ..tuning import BRIEF_STEPS, COARSE_EPSILON, ROUGH_STEPS, STAGE_POINTS, STAGE_RATIO
+from .alternate import Run, alternate
+
+
+def solve_in_stages(problem: Problem, maps: Array, budget: Budget, *, rng: np.random.Generator) -> Run:
+    """The high epsilons on a subsample, the low ones on all points.
+
+    At a high epsilon a plan sees the shape of the clouds and not their points, so a subsample moves the map as well as all
+    of them would, at a fraction of the price. Stages after the first go on at the last epsilon of the first: with more
+    points to go by, the map is nearer to that of all of them.
+    """
+    sizes = stage_sizes(problem, budget)
+    rough = replace(budget, tol=max(budget.tol, budget.plan_tol)).at_most(ROUGH_STEPS)
+    schedule = budget.schedule
+    if sizes and schedule is not None:
+        middle = min(max(COARSE_EPSILON, schedule.floor), schedule.epsilon)
+        rough = replace(rough, schedule=replace(schedule, floor=middle))
+        budget = budget.from_epsilon(middle)
+    for size in sizes:
+        name = f"first {size}" if problem.ordered else f"{size} points"
+        if problem.budgets.stages is not None and problem.budgets.stages.of == "clusters":
+            name = f"{size} clusters"
+        maps = alternate(subproblem(problem, size, rng), maps, rough, stage=name).maps
+        rough = rough.at_floor().at_most(BRIEF_STEPS)
+    return alternate(problem, maps, budget)
+
+
+def stage_sizes(problem: Problem, budget: Budget) -> list[int]:
+    """Points of each stage before the last, which has all of them; none where the schedule is the caller's own."""
+    count, budgets = problem.largest, problem.budgets
+    if budgets.stages is not None:
+        return [size for size in budgets.stages.as_tuple() if size < count]
+    coarse = budget.schedule is not None and budget.schedule.epsilon > COARSE_EPSILON
+    if not budgets.adaptive or not coarse or count <= 2 * STAGE_POINTS:
+        return []
+    sizes = [STAGE_POINTS]
+    while sizes[-1] * STAGE_RATIO * 3 < count:
+        sizes.append(sizes[-1] * STAGE_RATIO)
+    return sizes
+
+
+def subproblem(problem: Problem, size: int, rng: np.random.Generator) -> Problem:
+    """At most ``size`` points of each cloud: the first where rows are ordered, else drawn at random, or centroids."""
+    stages = problem.budgets.stages
+    parts = []
+    for points, weights in ((problem.x, problem.a), (problem.y, problem.b)):
+        n = points.shape[0]
+        if n > size and stages is not None and stages.of == "clusters":
+            points, weights = kmeans(points, weights, size, rng=rng, rounds=BRIEF_STEPS, spread=False)
+        elif n > size:
+            rows = np.arange(size) if problem.ordered else np.sort(rng.choice(n, size, replace=False))
+            index = as_like(rows, points, dtype=namespace(points).int64)
+            points, weights = points[index], weights[index] / namespace(points).sum(weights[index])
+        parts.append((points, weights))
+    (x, a), (y, b) = parts
+    return replace(problem, x=x, a=a, y=y, b=b)

@@ -1,0 +1,87 @@
+"""Out of the frames: the composite map and offset, the plan over all points, what was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array, namespace, transpose
+from ..geometry.frames import best_scale
+from ..transport.plan import EntropicPlan, SparsePlan, extend
+from .candidate import Found
+from .judging.verdict import Verdict
+from .options import Maps, Search, Solver
+from .problem import Problem
+from .result import Alignment
+
+
+def package(
+    problem: Problem, found: Found, verdict: Verdict, x: Array, y: Array, a: Array, b: Array, settings: dict[str, Any]
+) -> Alignment:
+    """The alignment of the points as they came."""
+    best = found.best
+    w = inner = best.map
+    if problem.scale:
+        moment = transpose(problem.x) @ best.plan.apply(problem.y)
+        inner = best_scale(moment, problem.second_moment, w) * w
+    matrix = problem.frame_x.linear @ inner @ problem.frame_y.inverse
+    return Alignment(
+        map=matrix,
+        offset=problem.frame_y.origin - problem.frame_x.origin @ matrix,
+        plan=_over_all_points(best.plan, problem, x, y, a, b, w),
+        objective=best.objective,
+        history=best.history,
+        status=best.status,
+        starts=found.starts,
+        verdict=verdict,
+        settings=settings,
+        notes=found.notes,
+    )
+
+
+def describe_options(
+    maps: Maps, solver: Solver, search: Search, *, translate: bool, scale: bool, start: str, effort: str | None,
+    n_starts: int | None, seeds: int,
+) -> dict[str, Any]:  # fmt: skip
+    """What was asked, in plain values that can be saved."""
+    return {
+        "p": float(maps.p),
+        "maps": {"family": type(maps).__name__, **_plain(maps)},
+        "translate": translate,
+        "scale": scale,
+        "start": start,
+        "effort": effort,
+        "n_starts": _plain(n_starts),
+        "seeds": seeds,
+        "objective": solver.objective,
+        "solver": {"kind": type(solver).__name__, **_plain(solver)},
+        "search": _plain(search, side=search.side is not None),
+    }
+
+
+def _plain(value: Any, **instead: Any) -> Any:
+    """Dicts, lists and Python's own numbers, as they are read back from a file; ``instead`` of fields of those names."""
+    if is_dataclass(value):
+        return {one.name: _plain(instead.get(one.name, getattr(value, one.name))) for one in fields(value)}
+    if isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str):
+        return [_plain(one) for one in value]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _over_all_points(
+    plan: EntropicPlan | SparsePlan, problem: Problem, x: Array, y: Array, a: Array, b: Array, w: Array
+) -> EntropicPlan | SparsePlan:
+    """Points of no weight, left out of the solve, back in their rows and columns."""
+    xp = namespace(x)
+    used_x, used_y = xp.nonzero(a > 0)[0], xp.nonzero(b > 0)[0]
+    whole = used_x.shape[0] == x.shape[0] and used_y.shape[0] == y.shape[0]
+    if whole and isinstance(plan, EntropicPlan):
+        return plan
+    z, inside_y = problem.frame_x.enter(x) @ w, problem.frame_y.enter(y)
+    if isinstance(plan, SparsePlan):  # its entries do not depend on z: it may as well cost what the last map makes it
+        return SparsePlan(z, inside_y, used_x[plan.rows], used_y[plan.columns], plan.mass)
+    z[used_x] = plan.z  # the potentials belong to the map the plan was made for
+    return extend(plan, z, inside_y, a, b, used_x, used_y)

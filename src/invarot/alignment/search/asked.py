@@ -1,0 +1,105 @@
+"""The starts that were asked for, checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...arrays import Array, is_array, to_numpy
+from ...checks import check_choice, check_count, check_map
+from ...errors import InputError
+from ...starts import STARTS
+from ...threads import workers
+from ..options import Search
+from ..problem import Problem
+
+START_NAMES = ("auto", *(name for name in STARTS if name != "given"))
+EFFORT = {"quick": 1, "normal": 4, "high": 8, "max": 30}  # waves of starts, at most
+SIDE_WEIGHT, SEED_WEIGHT = 0.3, 1.0  # where none is given
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Which starts to solve: a name of `START_NAMES`, or ``"given"`` and the maps (s, dx, dy)."""
+
+    name: str
+    maps: Array | None
+    n_starts: int | None
+    waves: int
+    pairs: Any  # known pairs, as rows of the points with weight; None where there are none
+    side: tuple[Any, Any] | None
+    side_weight: float
+    n_jobs: int
+
+
+def check_asked(
+    problem: Problem, start: Any, n_starts: int | None, effort: str | None, pairs: Any, search: Search, side: Any
+) -> Asked:
+    """The options about starts, each checked, and together."""
+    if effort is not None:
+        check_choice(effort, "effort", EFFORT)
+    if n_starts is not None:
+        check_count(n_starts, "n_starts")
+    named = isinstance(start, str)
+    name = check_choice(start, "start", START_NAMES) if named else "given"
+    if name == "auto" and n_starts is not None:
+        name = "random"
+    _check_used(name, n_starts, effort, pairs, search)
+    maps = None
+    if not named:
+        maps = check_map(start, "start", problem.x.shape[1], problem.y.shape[1], problem.x)
+        maps = problem.frame_x.inverse @ maps @ problem.frame_y.linear
+        if problem.scale:  # the scale is found at the end, on top of a map of unit size
+            maps = problem.maps.fit(maps)
+    return Asked(
+        name=name,
+        maps=maps,
+        n_starts=n_starts,
+        waves=EFFORT[effort or "normal"],
+        pairs=pairs,
+        side=side,
+        side_weight=SIDE_WEIGHT if search.side_weight is None else search.side_weight,
+        n_jobs=workers() if search.n_jobs == -1 else search.n_jobs,
+    )
+
+
+def _check_used(name: str, n_starts: int | None, effort: str | None, pairs: Any, search: Search) -> None:
+    """No option that could have no effect."""
+    shown = "a map" if name == "given" else repr(name)
+    if effort is not None and name != "auto":
+        raise InputError(
+            f"effort: expected with start='auto' alone, got {effort!r} and {shown}; other starts are all solved in full"
+        )
+    if n_starts is not None and name != "random":
+        raise InputError(f"n_starts: expected with start='random', got {shown}, which makes its own candidates")
+    if search.side is not None and name not in ("auto", "signature"):
+        raise InputError(f"side: expected with start='auto' or 'signature', got {shown}, which has no use for it")
+    if search.n_jobs != 1 and name == "auto":
+        raise InputError(
+            f"n_jobs: expected 1 with start='auto', whose starts are raced together, got {search.n_jobs}; "
+            "give n_starts, or leave n_jobs out"
+        )
+    if name == "seeds" and pairs is None:
+        raise InputError("seeds: expected known pairs (k, 2) of points with weight with start='seeds', got none")
+
+
+def keep_pairs(seeds: Any, a: Array, b: Array) -> Any:
+    """Known pairs of points that have weight, by their row numbers among those; None if there are none."""
+    used_x, used_y = to_numpy(a) > 0, to_numpy(b) > 0
+    pairs = np.asarray(to_numpy(seeds) if is_array(seeds) else seeds)
+    pairs = pairs[used_x[pairs[:, 0]] & used_y[pairs[:, 1]]]
+    found = np.stack([np.cumsum(used_x)[pairs[:, 0]] - 1, np.cumsum(used_y)[pairs[:, 1]] - 1], axis=1)
+    return found if len(found) else None
+
+
+def keep_rows(side: tuple[Any, Any], a: Array, b: Array) -> tuple[Any, Any]:
+    """Side information of the points that have weight."""
+    kept = []
+    for name, values, weights in zip(("fx", "fy"), side, (a, b), strict=True):
+        rows = np.asarray(to_numpy(values) if is_array(values) else values)
+        if rows.ndim < 1 or rows.shape[0] != weights.shape[0]:
+            raise InputError(f"side: expected {weights.shape[0]} rows in {name}, one per point, got shape {rows.shape}")
+        kept.append(rows[to_numpy(weights) > 0])
+    return kept[0], kept[1]

@@ -1,0 +1,74 @@
+"""A wave of starts raced on a coarse problem: a first heat for all, a second for those that are ahead."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...arrays import Array, as_like, namespace, on_cuda
+from ...starts.portfolio import Wave
+from ..budget import Budget
+from ..loop.alternate import alternate
+from ..loop.batches import make_batches
+from ..loop.stages import subproblem
+from ..problem import Problem, distinct, slack
+from ..tuning import FINALISTS, RACE_ENTRIES
+
+SINGLE = 1e-12, 1e12  # cost scales between which squares of points are far from the ends of single precision
+Floats = np.ndarray[Any, Any]
+
+
+def choose_finalists(problem: Problem, maps: Array, values: Floats) -> list[int]:
+    """The best of a race, and the few other answers that are as good."""
+    order = np.argsort(-values, kind="stable")
+    near = [k for k in order if values[order[0]] - values[k] <= slack(problem, float(values[order[0]]))]
+    return distinct(problem, maps, near, FINALISTS)
+
+
+def race_points(starts: int) -> int:
+    """Points that a race of so many starts is run on, at most."""
+    return int((RACE_ENTRIES / starts) ** 0.5)
+
+
+def run_heats(problem: Problem, wave: Wave, rng: np.random.Generator) -> tuple[Array, Floats]:
+    """Where each start of a wave gets on the coarse problem: maps (s, dx, dy) and values (s,).
+
+    After a first heat only the best few go on, with those that are as good as they are, and those that could be the best
+    once their plans have their marginals: off by a hundredth, these move the objective by about as much.
+    """
+    if len(wave.names) == 1:
+        return wave.maps, np.zeros(1)
+    coarse = in_single(subproblem(problem, race_points(len(wave.names)), rng))
+    budgets = problem.budgets.first_heat, problem.budgets.race
+    first, last = (budget.within_rounding(coarse.x, coarse.cost_scale) for budget in budgets)
+    maps, values, off, epsilon = run_heat(coarse, as_like(wave.maps, coarse.x), first)
+    near = slack(coarse, float(np.max(values)))
+    ahead = values >= np.sort(values)[-min(FINALISTS, len(values))] - near
+    ahead |= values + np.minimum(off, first.plan_tol) * coarse.score_scale >= np.max(values) - near
+    chosen = as_like(np.nonzero(ahead)[0], maps, dtype=namespace(maps).int64)
+    maps[chosen], values[ahead], *_ = run_heat(coarse, maps[chosen], last.from_epsilon(epsilon) if epsilon else last)
+    return as_like(maps, problem.x), values.astype(np.float64)
+
+
+def run_heat(problem: Problem, maps: Array, budget: Budget) -> tuple[Array, Floats, Floats, float]:
+    """Maps, values, errors of the marginals, and the highest epsilon that a batch ended at."""
+    parts, _ = make_batches(problem, maps.shape[0])
+    runs = [alternate(problem, maps[part], budget, stage="race") for part in parts]
+    found = namespace(maps).concat([run.maps for run in runs], axis=0)
+    values, off = (np.concatenate([getattr(run, name) for run in runs]) for name in ("values", "errors"))
+    return found, values, off, max(run.epsilon for run in runs)
+
+
+def in_single(problem: Problem) -> Problem:
+    """The problem in single precision, where that is faster and its range is enough: a race only ranks, at a high epsilon."""
+    xp = namespace(problem.x)
+    small, large = SINGLE
+    if on_cuda(problem.x) or problem.x.dtype != xp.float64 or not small < problem.cost_scale < large:
+        return problem
+    arrays: dict[str, Any] = {}
+    for name in ("x", "y", "a", "b", "second_moment", "seeds"):
+        came = getattr(problem, name)
+        arrays[name] = None if came is None else xp.astype(came, xp.float32)
+    return replace(problem, **arrays)

@@ -1,0 +1,154 @@
+"""From starts to candidates: a race where the choice is ours, every start solved in full where it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from ...arrays import Array, namespace
+from ...starts import STARTS
+from ...starts.portfolio import Wave, waves
+from ..budget import Budget
+from ..candidate import Candidate, Found, make_candidate
+from ..evidence import gather_evidence
+from ..history import StartRecord
+from ..loop.alternate import Run
+from ..loop.batches import STARTS_PER_BATCH, make_batches, run_batches
+from ..loop.stages import solve_in_stages, stage_sizes
+from ..problem import Problem, distinct, same_answer, slack
+from ..tuning import COMPARED_POINTS, SURE_SURPLUS, SURE_TWINS
+from .asked import Asked
+from .heats import choose_finalists, race_points, run_heats
+
+
+def search(problem: Problem, asked: Asked, rng: np.random.Generator) -> Found:
+    """Run the starts that were asked for; different answers come back, best first."""
+    coming = waves(
+        problem.x, problem.y, problem.a, problem.b, rng=rng, ordered=problem.ordered, pairs=asked.pairs,
+        side=asked.side, side_weight=asked.side_weight,
+    )  # fmt: skip
+    fitted = (replace(wave, maps=problem.maps.fit(wave.maps)) for wave in coming)
+    if asked.name == "auto":
+        found = race(problem, fitted, waves=asked.waves, rng=rng)
+    else:
+        found = solve_all(problem, make_starts(problem, asked, rng), asked, rng)
+        if problem.largest <= COMPARED_POINTS and problem.seeds is None:
+            # of few points a wrong answer may fit unseen ones too: what plain starts find shows it
+            found = replace(found, plain=race(replace(problem, on_step=None), fitted, waves=1, rng=rng).candidates)
+    return replace(found, notes=note_unused(problem, asked, starts=len(found.starts)))
+
+
+def race(problem: Problem, coming: Iterator[Wave], *, waves: int, rng: np.random.Generator) -> Found:
+    """Wave after wave of starts, until an answer holds for unseen points, or two waves agree on it, or ``waves`` are spent.
+
+    The best of a wave is solved in full, and with it every other answer that the race cannot tell from it: that is how a
+    symmetry shows.
+    """
+    candidates: list[Candidate] = []
+    records: list[StartRecord] = []
+    leaders: list[Candidate] = []  # of each wave
+    for wave in islice(coming, waves):
+        finals, dropped = solve_wave(problem, wave, rng)
+        records += [*(StartRecord(one.name, one.objective, True) for one in finals), *dropped]
+        candidates += finals
+        leaders.append(max(finals, key=_value))
+        best = max(candidates, key=_value)
+        agreeing = sum(same_answer(problem, best.map, leader.map) for leader in leaders)
+        if len(leaders) == waves or agreeing >= 2 or explains_unseen(problem, best.map, rng):
+            break
+    candidates.sort(key=_value, reverse=True)
+    stacked = namespace(problem.x).stack([one.map for one in candidates])
+    different = distinct(problem, stacked, range(len(candidates)))
+    return Found(tuple(candidates[k] for k in different), tuple(records))
+
+
+def solve_wave(problem: Problem, wave: Wave, rng: np.random.Generator) -> tuple[list[Candidate], list[StartRecord]]:
+    """The finalists of a race, solved in full; and the records of those that were dropped."""
+    maps, values = run_heats(problem, wave, rng)
+    chosen = choose_finalists(problem, maps, values)
+    finals = []
+    for k in chosen:
+        run = solve_in_stages(problem, maps[k][None], problem.budgets.after_race, rng=rng)
+        finals.append(make_candidate(problem, run, 0, wave.names[k]))
+    rest = [k for k in range(len(wave.names)) if k not in chosen]
+    return finals, [StartRecord(wave.names[k], float(problem.sign * values[k]), False) for k in rest]
+
+
+def _value(candidate: Candidate) -> float:
+    return candidate.value
+
+
+def explains_unseen(problem: Problem, w: Array, rng: np.random.Generator) -> bool:
+    """The test that ends a race early: does the map hold for points that took no part in fitting it?
+
+    Either they lie on their targets, nearer than half (squared) of what neighbours of one cloud lie apart: copies of one
+    cloud do, two samples of one shape never. Or maps fitted without them send them to the same targets more often than
+    chance by many standard errors: in many dimensions only a right map does.
+    """
+    found = gather_evidence(problem, w, rng)
+    return found.twins >= SURE_TWINS or found.surplus * found.points**0.5 >= SURE_SURPLUS
+
+
+def note_unused(problem: Problem, asked: Asked, *, starts: int) -> tuple[str, ...]:
+    """Options that had no effect on the search of so many starts, and why."""
+    notes = []
+    sizes = stage_sizes(problem, problem.budgets.solve)
+    drawn = {"auto": race_points(starts), "relaxation": 400}.get(asked.name, 5000)  # points that starts use, at most
+    if problem.ordered and not sizes and problem.largest <= drawn:
+        notes.append(f"ordered: no effect, since no subsample was drawn of {problem.largest} points")
+    if problem.budgets.stages is not None and problem.budgets.stages.as_tuple() and not sizes:
+        notes.append(f"stages: no effect, since all sizes are at least the {problem.largest} points of the clouds")
+    if asked.n_jobs > 1 and starts <= STARTS_PER_BATCH:
+        notes.append(f"n_jobs: no effect, since {starts} starts fit one batch")
+    return tuple(notes)
+
+
+def make_starts(problem: Problem, asked: Asked, rng: np.random.Generator) -> Wave:
+    """The maps of one kind of start."""
+    if asked.maps is not None:
+        return Wave(asked.maps, [asked.name] * asked.maps.shape[0])
+    options: dict[str, Any] = {"rng": rng}
+    if asked.name == "random":
+        options["n_starts"] = asked.n_starts or 1
+    if asked.name == "seeds":
+        options["pairs"] = asked.pairs
+    if asked.name in ("seeds", "signature", "fused", "relaxation"):
+        options["ordered"] = problem.ordered
+    if asked.name == "signature":
+        options.update(side=asked.side, side_weight=asked.side_weight)
+    maps = STARTS[asked.name](problem.x, problem.y, problem.a, problem.b, **options)
+    return Wave(problem.maps.fit(maps), [asked.name] * maps.shape[0])
+
+
+def solve_all(problem: Problem, wave: Wave, asked: Asked, rng: np.random.Generator) -> Found:
+    """Every start solved in full, in batches that fit memory."""
+    # fused comes down from a high epsilon itself: the solve goes on from a low one
+    budget = problem.budgets.after_race if asked.name == "fused" else problem.budgets.solve
+    parts, jobs = make_batches(problem, len(wave.names), most=STARTS_PER_BATCH, n_jobs=asked.n_jobs)
+    solves = [partial(_solve, maps=wave.maps[part], budget=budget) for part in parts]
+    runs = list(run_batches(problem, solves, rng=rng, n_jobs=jobs))
+    ends = [(run, index) for run in runs for index in range(len(run.values))]
+    records = tuple(
+        StartRecord(name, float(run.objectives[index]), True)
+        for name, (run, index) in zip(wave.names, ends, strict=True)
+    )
+    return Found(_best(problem, ends, wave.names), records)
+
+
+def _solve(problem: Problem, *, maps: Any, budget: Budget, rng: np.random.Generator) -> Run:
+    return solve_in_stages(problem, maps, budget, rng=rng)
+
+
+def _best(problem: Problem, ends: list[tuple[Run, int]], names: list[str]) -> tuple[Candidate, ...]:
+    """The best end, and those as good as it that are other answers."""
+    values = np.asarray([run.values[index] for run, index in ends])
+    top = float(np.max(values))
+    near = [int(k) for k in np.argsort(-values, kind="stable") if top - values[k] <= slack(problem, top)]
+    maps = namespace(problem.x).stack([ends[k][0].maps[ends[k][1]] for k in near])
+    chosen = [near[k] for k in distinct(problem, maps, range(len(near)))]
+    return tuple(make_candidate(problem, ends[k][0], ends[k][1], names[k]) for k in chosen)
