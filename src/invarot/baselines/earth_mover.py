@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ..alignment.align import align
+from ..alignment.options import Exact
 from ..alignment.result import Alignment
-from ..alignment.solve import align
 
 
 def earth_mover(
@@ -19,4 +20,4 @@ def earth_mover(
     Departures: the paper starts from a Wasserstein GAN; here ``start`` is a map of any origin or the name of a start
     (a signature by default). Its weights are word frequencies: pass them as ``a`` and ``b``.
     """
-    return align(x, y, a=a, b=b, plan="exact", start=start, max_iter=max_iter, rng=rng)
+    return align(x, y, a=a, b=b, start=start, rng=rng, solver=Exact(max_iter=max_iter))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..alignment.align import align
 from ..alignment.result import Alignment
-from ..alignment.solve import align
 
 
 def lp_invarot(x: Any, y: Any, *, p: float, **options: Any) -> Alignment:

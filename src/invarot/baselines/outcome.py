@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..alignment.history import History, Step
+from ..alignment.history import History, StartRecord, Status, Step
+from ..alignment.judging.judge import judge_map
+from ..alignment.options import Schatten, Sinkhorn
 from ..alignment.problem import pose
-from ..alignment.result import Alignment, StartRecord, Status
-from ..alignment.settings import Settings
-from ..alignment.verdict import judge
+from ..alignment.result import Alignment
 from ..arrays import Array, as_like, device, namespace, to_numpy, transpose
-from ..checks import check_points, check_same_library, check_weights, common_dtype
+from ..checks import check_points, check_rng, check_same_library, check_weights, common_dtype
 from ..errors import InputError
 from ..retrieval.nearest import nearest
 from ..transport.plan import EntropicPlan, SparsePlan
@@ -60,21 +60,21 @@ def as_alignment(
     settled: bool = True,
     p: float = float("inf"),
     options: dict[str, Any] | None = None,
+    rng: int | np.random.Generator = 0,
 ) -> Alignment:
     """The :class:`~invarot.Alignment` of a baseline.
 
     The objective is the score ⟨xᵀΓy, W⟩ of its plan (nearest neighbours where it has none), and the verdict is the
-    solver's own, asked of this map and plan. ``options`` are kept in ``settings`` beside the baseline's name.
+    solver's own, asked of this map with random numbers from ``rng``. ``options`` are kept in ``settings`` beside the baseline's name.
     """
     xp = namespace(x)
     w = as_like(w, x)
     found = plan or nearest_plan(x, y, w, a, b, offset=offset)
-    settings = Settings(p=p, translate=offset is not None)
-    problem = pose(x, y, a, b, settings)
+    problem = pose(x, y, a, b, maps=Schatten(p), solver=Sinkhorn(), translate=offset is not None)
     score = float(xp.sum(transpose(x) @ found.apply(y) * w))
     if history is None or not len(history):
         history = History([record(0, objective=score, mode=name, epsilon=found.epsilon, error=found.error)])
-    verdict = judge(problem, settings, w, found, agreement=1.0, rivals=0, rng=np.random.default_rng(0))
+    verdict = judge_map(problem, w, check_rng(rng))
     return Alignment(
         map=w,
         offset=xp.zeros_like(y[0]) if offset is None else offset,
@@ -84,7 +84,13 @@ def as_alignment(
         status=Status.SETTLED if settled else Status.NOT_SETTLED,
         starts=(StartRecord(name, score, True),),
         verdict=verdict,
-        settings={**asdict(settings), "baseline": name, **(options or {})},
+        settings={
+            "p": float(p),
+            "objective": "simplified",
+            "translate": offset is not None,
+            "baseline": name,
+            **(options or {}),
+        },
     )
 
 

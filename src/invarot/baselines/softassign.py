@@ -10,7 +10,7 @@ from ..alignment.history import History, Step
 from ..alignment.result import Alignment
 from ..arrays import Array, logsumexp, namespace, to_numpy, transpose
 from ..checks import check_map, check_number
-from ..geometry.orthogonal import Rotations
+from ..geometry.orthogonal import RotationGroup
 from ..starts.matching import squared_distances
 from ..transport.plan import SparsePlan
 from .outcome import as_alignment, change, check_registered, record
@@ -95,7 +95,7 @@ def _rigid(x: Array, y: Array, match: Array) -> tuple[Array, Array]:
     xp = namespace(x)
     total = xp.sum(match)
     mean_x, mean_y = xp.sum(match, axis=1) @ x / total, xp.sum(match, axis=0) @ y / total
-    w = Rotations().best_map(transpose(x - mean_x) @ match @ (y - mean_y))
+    w = RotationGroup().best_map(transpose(x - mean_x) @ match @ (y - mean_y))
     return w, mean_y - mean_x @ w
 
 

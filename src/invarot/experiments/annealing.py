@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import Schedule, align
+from .. import Schedule, Search, Sinkhorn, align
 from ..retrieval import evaluate
 from .clouds import Floats, core_words, make_cloud, random_orthogonal
 from .run import Cell, Context, Experiment, Row, held
 from .style import footnote, plot_series
 
 CENTRE = Schedule(epsilon=1.0, decay=0.95, floor=0.01)
+COARSE: dict[str, Any] = {"tol": 1e-4, "plan_tol": 5e-3}  # of words
 SINGLE = ("single start, cloud", "single start, words")
 VALUES = {
     "epsilon": (0.03, 0.1, 0.3, 1.0, 3.0),
@@ -48,10 +49,10 @@ def measure_starts(clouds: int, vocabularies: int, words: int, context: Context)
     x, y, gold = core_words(5000)
     for seed in range(clouds):
         few_x, few_y, answer = _turned_cloud(context.seed, 1000 + seed)
-        found = align(few_x, few_y, schedule=CENTRE, start="random", n_starts=1, rng=seed)
+        found = align(few_x, few_y, start="random", n_starts=1, rng=seed, solver=Sinkhorn(CENTRE))
         rows.append(_row(SINGLE[0], "start", 0, seed, float(np.mean(np.asarray(found.matches()) == answer)), 1))
     for seed in range(vocabularies):
-        found = align(x[:words], y[:words], schedule=CENTRE, start="random", rng=100 + seed, tol=1e-4, plan_tol=5e-3)
+        found = align(x[:words], y[:words], start="random", rng=100 + seed, solver=Sinkhorn(CENTRE, **COARSE))
         rows.append(_row(SINGLE[1], "start", 0, seed, evaluate(x @ found.map, y, gold.targets).precision[1], 1))
     return rows
 
@@ -74,21 +75,14 @@ def measure(name: str, value: float, seeds: int, words: int, context: Context) -
             (TASKS[1], {"start": "random", "n_starts": 10}),
             (TASKS[2], {"start": "signature"}),
         ):
-            found = align(x, y, schedule=schedule, rng=seed, **options)
+            found = align(x, y, rng=seed, solver=Sinkhorn(schedule), **options)
             score = float(np.mean(np.asarray(found.matches()) == answer))
             rows.append(_row(task, name, value, seed, score, len(found.history)))
     x, y, gold = core_words(5000)
-    few: dict[str, Any] = {
-        "x": x[:words],
-        "y": y[:words],
-        "schedule": schedule,
-        "tol": 1e-4,
-        "plan_tol": 5e-3,
-        "ordered": True,
-    }
+    solver, search = Sinkhorn(schedule, **COARSE), Search(ordered=True)
     for task, start, repetitions in ((TASKS[3], "random", min(seeds, 3)), (TASKS[4], "signature", 1)):
         for seed in range(repetitions):
-            found = align(**few, start=start, rng=seed)
+            found = align(x[:words], y[:words], start=start, rng=seed, solver=solver, search=search)
             score = evaluate(x @ found.map, y, gold.targets).precision[1]
             rows.append(_row(task, name, value, seed, score, len(found.history)))
     return rows

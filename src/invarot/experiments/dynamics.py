@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
 
-from ..alignment.alternate import alternate
+from ..alignment.loop.alternate import alternate
+from ..alignment.options import Schatten, Sinkhorn
 from ..alignment.problem import pose
-from ..alignment.settings import Settings
 from ..arrays import as_like, on_cuda, place
 from ..baselines.adversarial import Epoch, adversarial_runs
 from ..errors import MissingExtra
@@ -67,16 +66,14 @@ def invariant(words: int, start: str, context: Context, number: int) -> list[Row
     uniform = np.full(words, 1 / words, dtype=few_x.dtype)
     rng = np.random.default_rng((context.seed, number))
     maps = STARTS[start](few_x, few_y, uniform, uniform, rng=rng)[:1].astype(few_x.dtype)
-    plain = Settings(plan_tol=5e-3, plan_max_iter=30)
-    problem = pose(few_x, few_y, uniform, uniform, plain)
+    problem = pose(few_x, few_y, uniform, uniform, maps=Schatten(), solver=Sinkhorn(plan_tol=5e-3, plan_max_iter=30))
     decay = 0.8 if context.quick else 0.9
-    coupler, rows, before = None, [], None
+    plan, rows, before = None, [], None
     schedule = [*Schedule(1.0, decay, 0.015).values(), 0.015, 0.015, 0.015]
     for step, epsilon in enumerate(schedule):
-        once = replace(plain, schedule=Schedule.fixed(epsilon), max_iter=1)
-        run = alternate(problem, maps, once, warm=coupler)
-        coupler, maps, record = run.coupler, run.maps, run.history(0)[-1]
-        images = run.plan(0).apply(few_y) * words
+        run = alternate(problem, maps, problem.budgets.solve.at_epsilon(epsilon).at_most(1), warm=plan)
+        plan, maps, record = run.plan(0), run.maps, run.history(0)[-1]
+        images = plan.apply(few_y) * words
         moved = float("nan") if before is None else float(np.sqrt(np.mean(np.sum((images - before) ** 2, axis=1))))
         before = images
         rows.append({

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import Schedule, align
+from .. import Schedule, Sinkhorn, align
 from ..baselines import emd, entropic, oracle
 from .clouds import make_cloud, random_map
 from .run import Cell, Context, Experiment, Row, held
@@ -46,7 +46,7 @@ def measure(family: str, noise: float, repetition: int, count: int, n_starts: in
     disturbance = noise * rng.normal(size=x.shape)
     y, untransformed = (x @ true + disturbance)[order], (x + disturbance)[order]
     answer = np.argsort(order)
-    schedule = Schedule(1.0, 0.95, EPSILON)  # the paper's annealing
+    solver = Sinkhorn(schedule=Schedule(1.0, 0.95, EPSILON))  # the paper's annealing
     rows = []
     found: dict[tuple[str, str], Any] = {
         ("EMD", "-"): emd(x, y),
@@ -54,7 +54,7 @@ def measure(family: str, noise: float, repetition: int, count: int, n_starts: in
         ("oracle", "-"): oracle(x, untransformed, epsilon=EPSILON),
     }
     for name, p in (("l_2", 2.0), ("l_∞", math.inf)):
-        found[name, STARTS[0]] = align(x, y, p=p, start="random", n_starts=n_starts, schedule=schedule, rng=repetition)
+        found[name, STARTS[0]] = align(x, y, p=p, start="random", n_starts=n_starts, rng=repetition, solver=solver)
         found[name, STARTS[1]] = align(x, y, p=p, rng=repetition)
     for (system, start), result in found.items():
         mapped = system.startswith("l_")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import align
+from .. import Search, align
 from ..baselines import gromov_wasserstein, learn_maps, wasserstein_procrustes
 from ..baselines.procrustes import procrustes_map
 from ..retrieval import evaluate
@@ -16,7 +16,7 @@ from ..words import shuffled_order
 from .clouds import Floats, core_words
 from .run import Cell, Context, Experiment, Row
 from .style import LOOKS, footnote
-from .systems import SCHEDULE
+from .systems import SOLVER
 
 System = Callable[[Floats, Floats, int], tuple[Floats, Floats]]
 
@@ -25,7 +25,7 @@ def systems(quick: bool) -> dict[str, System]:
     """Each gives the maps of both sides, from the words it may learn on."""
 
     def solved(x: Floats, y: Floats, **options: Any) -> tuple[Floats, Floats]:
-        found = align(x, y, **{"schedule": SCHEDULE, "tol": 1e-4, "plan_tol": 5e-3, **options})
+        found = align(x, y, solver=SOLVER, **options)
         return found.map, np.eye(y.shape[1])
 
     def rank_start(x: Floats, y: Floats, seed: int) -> tuple[Floats, Floats]:
@@ -46,7 +46,7 @@ def systems(quick: bool) -> dict[str, System]:
 
     return {
         "l_∞, row i with row i as start": rank_start,
-        "l_∞, auto, told of the order": lambda x, y, seed: solved(x, y, ordered=True, rng=seed),
+        "l_∞, auto, told of the order": lambda x, y, seed: solved(x, y, search=Search(ordered=True), rng=seed),
         "l_∞, auto": lambda x, y, seed: solved(x, y, rng=seed),
         "self-learning": learned,
         "Gromov–Wasserstein": lambda x, y, seed: (gromov_wasserstein(x, y, epsilon=5e-4).map, np.eye(y.shape[1])),

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import align
+from .. import Search, align
 from ..retrieval import evaluate
 from .clouds import core_words, make_cloud, random_map
 from .run import Cell, Context, Experiment, Row, held
 from .style import footnote, plot_series
-from .systems import SCHEDULE
+from .systems import SOLVER
 
 EXPONENTS = (1.2, 1.5, 2.0, 3.0, 4.0, 8.0, math.inf)
 TASKS = ("true map in F_∞", "true map in F_2", "words")
@@ -40,7 +40,7 @@ def measure(p: float, seeds: int, words: int, context: Context) -> list[Row]:
             rows.append({"task": task, "p": p, "inverse": 1 / p, "seed": seed, "score": 100 * score,
                          "map_error": error, "verdict": found.verdict.word})  # fmt: skip
     x, y, gold = core_words(5000)
-    found = align(x[:words], y[:words], p=p, schedule=SCHEDULE, ordered=True, tol=1e-4, plan_tol=5e-3, effort="quick")
+    found = align(x[:words], y[:words], p=p, effort="quick", solver=SOLVER, search=Search(ordered=True))
     score = evaluate(x @ found.map, y, gold.targets).precision[1]
     rows.append(
         {"task": TASKS[2], "p": p, "inverse": 1 / p, "seed": 0, "score": 100 * score, "verdict": found.verdict.word}

@@ -9,12 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from .. import align
+from .. import Sinkhorn, align
 from ..retrieval import evaluate
 from .clouds import core_words
 from .run import Cell, Context, Experiment, Row
 from .style import footnote, plot_series
 from .systems import SCHEDULE
+
+FIRST = Sinkhorn(schedule=SCHEDULE, tol=1e-4)
+SECOND = Sinkhorn(schedule=SCHEDULE.floor, tol=1e-4, plan_tol=5e-3, max_iter=6)
 
 
 def cells(context: Context) -> Sequence[Cell]:
@@ -30,9 +33,9 @@ def measure(size: int, whole: int, seed: int, context: Context) -> list[Row]:
     rng = np.random.default_rng((context.seed, seed))
     few_x, few_y = x[:size][rng.permutation(size)], y[:size][rng.permutation(size)]
     begun = time.perf_counter()
-    first = align(few_x, few_y, schedule=SCHEDULE, rng=seed, tol=1e-4)
+    first = align(few_x, few_y, rng=seed, solver=FIRST)
     middle = time.perf_counter()
-    second = align(x[:whole], y[:whole], start=first.map, schedule=SCHEDULE.floor, tol=1e-4, plan_tol=5e-3, max_iter=6)
+    second = align(x[:whole], y[:whole], start=first.map, solver=SECOND)
     end = time.perf_counter()
     scores = [evaluate(x @ found.map, y, gold.targets).precision[1] for found in (first, second)]
     row = {"k": size, "seed": seed, "whole": whole, "verdict": first.verdict.word,

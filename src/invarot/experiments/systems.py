@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import Schedule, align
+from .. import Schedule, Search, Sinkhorn, align
 from ..arrays import Array, as_like, namespace
 from ..baselines import adversarial, earth_mover, gromov_wasserstein, learn_maps, softassign, wasserstein_procrustes
 from ..baselines.adversarial import Progress, refine_run
@@ -20,6 +20,7 @@ from ..starts import signature
 Maps = tuple[Array, Array]
 Stage = tuple[str, Maps]  # the name of a row, and its maps
 SCHEDULE = Schedule(0.1, 0.85, 0.02, adaptive=True)
+SOLVER = Sinkhorn(schedule=SCHEDULE, tol=1e-4, plan_tol=5e-3)
 
 
 @dataclass(frozen=True)
@@ -72,8 +73,8 @@ class Job:
 def invariant(job: Job, p: float) -> Array:
     """InvarOT on the frequent words; for p = 2, which no verdict calls sure on words, one wave of starts only."""
     effort = "normal" if math.isinf(p) else "quick"
-    options: dict[str, Any] = {"tol": 1e-4, "plan_tol": 5e-3, "effort": effort, "rng": job.seed}
-    return align(*job.first(job.sizes.words), p=p, schedule=SCHEDULE, ordered=True, **options).map
+    x, y = job.first(job.sizes.words)
+    return align(x, y, p=p, effort=effort, rng=job.seed, solver=SOLVER, search=Search(ordered=True)).map
 
 
 def _refined(job: Job) -> Maps:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from ..alignment.verdict import ALIGNED, FAILED, WEIGHED
+from ..alignment.judging.rule import RULE
 from .contents import Contents
 from .dynamics import chart_card
 from .figures import probability_scale
@@ -40,10 +40,6 @@ EVIDENCE = {
         "more words are sent to the same target by maps fitted without them than by chance; the more words, the surer.",
     ),
     "points": ("Words looked at", "words of the source that all this was gathered on."),
-    "better": (
-        "Better starts",
-        "plain starts score clearly higher. Looked for where points are few and one start was asked for.",
-    ),
     "twins": (
         "Nearer than neighbours",
         "is how much nearer held-out words lie to their targets than neighbours of one language lie to each other, as a "
@@ -53,23 +49,10 @@ EVIDENCE = {
         "Leftovers alike",
         "is how alike what is left over is at neighbouring words: noise is not alike (0), a wrong turn is.",
     ),
-    "mutual": (
-        "Mutual neighbours",
-        "of the source words are, once mapped, the nearest neighbour of their own nearest neighbour.",
-    ),
-    "cycle": (
-        "There and back",
-        "of the source’s weight comes back to the word it set out from, following the plan’s best match and returning.",
-    ),
-    "agreement": ("Starts that agree", "of the starts that were solved to the end arrived at this map."),
     "rivals": (
         "Rival maps",
         "other maps score as well but send words elsewhere. Above 0 the vocabularies may be symmetric, and the choice "
         "between the maps is then a guess.",
-    ),
-    "marginal_error": (
-        "Error of the plan",
-        "is how far the sums of the plan’s rows and columns are from the weights of the words; 0 is exact.",
     ),
 }
 
@@ -78,8 +61,9 @@ def verdict_section(contents: Contents) -> str:
     """The word, the probability on its scale, and every piece of evidence with what it means."""
     verdict = contents.model.verdict
     scale = probability_scale(
-        "probability", verdict.probability, (FAILED, ALIGNED), title=f"Probability {verdict.probability:.2f}",
-        description=f"On a scale from 0 to 1: failed below {FAILED:g}, aligned from {ALIGNED:g} on, doubtful between.",
+        "probability", verdict.probability, (RULE["failed"], RULE["aligned"]), title=f"Probability {verdict.probability:.2f}",
+        description=f"On a scale from 0 to 1: failed below {RULE['failed']:g}, aligned from {RULE['aligned']:g} on, "
+        "doubtful between.",
     )  # fmt: skip
     word = (
         f'<p class="word {text(verdict.word)}"><span aria-hidden="true">{SIGNS.get(verdict.word, "•")}</span> '
@@ -87,21 +71,15 @@ def verdict_section(contents: Contents) -> str:
         f"<strong>{verdict.probability:.2f}</strong></p>"
     )
     meaning = f"{MEANING.get(verdict.word, '')} No dictionary was used to learn or to judge."
-    weighed: list[str] = []
-    noted: list[str] = []
-    for name, value in asdict(verdict.evidence).items():
-        (weighed if name in WEIGHED else noted).append(_evidence(name, value))
-    groups = (("What the probability rests on", weighed), ("Also looked at", noted))
-    evidence = "".join(
-        f'<h3>{title}</h3><dl class="evidence">{"".join(cards)}</dl>' for title, cards in groups if cards
-    )
+    cards = "".join(_evidence(name, value) for name, value in asdict(verdict.evidence).items())
+    evidence = f'<h3>What the probability rests on</h3><dl class="evidence">{cards}</dl>'
     body = f'<div class="verdict card"><div>{word}</div><div>{scale}</div><p>{text(meaning)}</p></div>{evidence}'
     return section("verdict", "Verdict", body)
 
 
 def _evidence(name: str, value: Any) -> str:
     title, meaning = EVIDENCE.get(name, (name.replace("_", " ").capitalize(), ""))
-    share = isinstance(value, float) and name not in ("marginal_error", "twins")
+    share = isinstance(value, float) and name != "twins"
     shown = percent(value) if share else number(value, 2)
     return (
         f'<div class="card"><dt>{text(title)}</dt><dd class="value">{text(shown)}</dd>{bar(value) if share else ""}'

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ..alignment.judging.verdict import Verdict
 from ..errors import InputError
 from ..folders import TRANSLATION, read_folder, write_folder
-from ..storage import verdict_from_dict
 from ..words.vectors import Vectors
 from .model import Translation
 from .recipe import Recipe
@@ -75,7 +75,7 @@ def _build(arrays: Arrays, facts: dict[str, Any]) -> Translation:
     return Translation(
         **sides,
         steps=tuple(StepRecord(**step, arrays=_select(arrays, step["name"])) for step in facts["steps"]),
-        verdict=verdict_from_dict(facts["verdict"]),
+        verdict=Verdict.from_dict(facts["verdict"]),
         recipe=Recipe.from_dict(facts["recipe"]),
         history=facts["history"],
         settings=facts["settings"],

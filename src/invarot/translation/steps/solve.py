@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ...alignment.align import align
+from ...alignment.options import Search, Sinkhorn
 from ...alignment.result import Alignment
-from ...alignment.solve import align
 from ...arrays import Array, as_like, to_numpy
 from ...words.vectors import Vectors
 from ...words.vocabulary import looks_like_word
@@ -57,17 +58,16 @@ def solve_stage(
     """Align the given rows; after the first stage, from the last map and at the epsilon where it ended."""
     recipe = work.recipe
     x, y = work.x[rows_x], work.y[rows_y]
-    options: dict[str, Any] = {"schedule": recipe.schedule, "start": recipe.start}
-    if before is not None:
-        options = {"schedule": before.history[-1].epsilon, "start": before.map}
-    elif recipe.effort is not None:
-        options["effort"] = recipe.effort
+    schedule = recipe.schedule if before is None else before.history[-1].epsilon
+    start = recipe.start if before is None else before.map
+    effort = recipe.effort if before is None else None
     score = work.progress.make_scorer(work.source.take(rows_x).words, work.target.take(rows_y).words)
     measure: Callable[[Array], float] | None = None if score is None else (lambda w: score(x @ w, y))
     on_step = work.progress.watch_solver(name, measure)
     return align(
-        x, y, p=recipe.p, ordered=recipe.ordered, tol=TOL, memory=work.memory, rng=rng, on_step=on_step, **options
-    )
+        x, y, p=recipe.p, start=start, effort=effort, rng=rng, on_step=on_step,
+        solver=Sinkhorn(schedule=schedule, tol=TOL, memory=work.memory), search=Search(ordered=recipe.ordered),
+    )  # fmt: skip
 
 
 def select_words(vectors: Vectors) -> np.ndarray[Any, Any]:
