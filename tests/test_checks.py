@@ -152,9 +152,7 @@ def test_the_rest():
     with pytest.raises(InputError, match="did you mean 'exact'"):
         check_choice("exakt", "plan", ("sinkhorn", "exact"))
     with pytest.raises(InputError, match=r"no option 'epsilonn'; did you mean 'epsilon'\?"):
-        check_known(["epsilonn"], ["epsilon", "rng"], "align")
-    with pytest.raises(InputError, match=r"no option 'random_state'; here it is 'rng'; known"):
-        check_known(["random_state"], ["translate", "rng"], "align")
+        check_known(["epsilonn"], ["epsilon", "rng"], "recipe")
     for value in (-1, 1.5, "0", None, np.random.RandomState(0), True):
         with pytest.raises(InputError, match=r"^rng: "):
             check_rng(value)

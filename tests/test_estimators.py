@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import invarot
+from invarot import Rotations, Schatten, Search, Sinkhorn
 from invarot.errors import InputError
 
 pytest.importorskip("sklearn", reason="scikit-learn is not installed: pip install 'invarot[sklearn]'")
@@ -27,7 +28,6 @@ EXCEPTIONS = {
     "check_transformer_data_not_an_array": LINE,
     "check_transformer_general": LINE,
     "check_transformer_preserve_dtypes": LINE,
-    "check_transformer_n_iter": LINE,
 }
 
 RNG = np.random.default_rng(3)
@@ -72,11 +72,35 @@ def test_is_align(fitted):
 
 
 def test_options_reach_align():
-    np.testing.assert_allclose(np.linalg.svd(aligner(radius=2.0).fit(X, Y).map_)[1], 2.0)
+    np.testing.assert_allclose(np.linalg.svd(aligner(p=Schatten(radius=2.0)).fit(X, Y).map_)[1], 2.0)
     shifted = aligner(translate=True).fit(X, Y + 5)
     assert np.abs(shifted.offset_).min() > 1
     with pytest.raises(InputError, match="p: expected a number"):
         aligner(p=0.5).fit(X, Y)
+    with pytest.raises(InputError, match=r"solver: expected Sinkhorn\(...\) or Exact\(...\)"):
+        aligner(solver="exact").fit(X, Y)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'radius'"):
+        aligner(radius=2.0)
+
+
+def test_options_in_groups_are_parameters_like_others():
+    """Kept as they were given, cloned, and searched over."""
+    solver, known = Sinkhorn(schedule=0.05), Search(side=(np.arange(60.0), np.arange(60.0)))
+    first = aligner(solver=solver, search=known, start="signature")
+    assert first.get_params()["solver"] is solver
+    copy = clone(first)
+    assert copy.solver == solver
+    assert copy.search == known
+    np.testing.assert_array_equal(copy.fit(X, Y).map_, first.fit(X, Y).map_)
+    search = GridSearchCV(aligner(start=TURN), {"p": [Schatten(radius=0.1), Schatten(radius=1.0)]}, cv=2)
+    assert search.fit(X, X @ TURN).best_params_ == {"p": Schatten(radius=1.0)}
+
+
+def test_score_keeps_to_the_memory_of_the_solver():
+    found = aligner().fit(X, Y)
+    assert found.set_params(solver=Sinkhorn(memory="1GB")).score(X) == pytest.approx(aligner().fit(X, Y).score(X))
+    with pytest.raises(invarot.MemoryBound):
+        found.set_params(solver=Sinkhorn(memory=1000)).score(X)
 
 
 # -- the checks that scikit-learn runs with a 1-D y, with a cloud ----------------------------------------------------
@@ -118,7 +142,7 @@ def test_data_frames_and_names():
 
 def test_other_counts_and_dimensions():
     wide = np.hstack([Y[:50], np.zeros((50, 2))])
-    found = aligner(schedule=0.05).fit(X, wide)
+    found = aligner(solver=Sinkhorn(schedule=0.05)).fit(X, wide)
     assert found.transform(X).shape == (60, 5)
     assert found.inverse_transform(wide).shape == (50, 3)
 
@@ -145,7 +169,7 @@ def test_score_tells_good_from_bad(fitted):
     new = RNG.gamma(2.0, size=(200, 3))
     good = fitted.score(X)
     assert 0.95 < good <= 1
-    worse = aligner(start=-TURN, schedule=0.01, max_iter=1)
+    worse = aligner(start=-TURN, solver=Sinkhorn(schedule=0.01, max_iter=1))
     with pytest.warns(invarot.NotConverged):
         worse.fit(X, Y)
     assert worse.score(X) < good - 0.1
@@ -159,7 +183,7 @@ def test_score_tells_good_from_bad(fitted):
 def test_score_of_a_known_plan():
     """Two far pairs: the plan is the identity, its cost Σ ‖zᵢ − yᵢ‖²/2 = 1 and that of no correspondence 1 + 100."""
     y = np.array([[-10.0, 0.0], [10.0, 0.0]])
-    found = aligner(start=np.eye(2), proper=True).fit(y, y)
+    found = aligner(start=np.eye(2), p=Rotations()).fit(y, y)
     assert found.score(np.array([[-10.0, 1.0], [10.0, 1.0]])) == pytest.approx(1 - 1 / 201)
     assert found.score(np.array([[0.0, 0.0], [0.0, 0.0]])) == pytest.approx(0.0)
 

@@ -33,6 +33,28 @@ ORDER = (
 EXCEPTIONS = {
     ("alignment.result", "storage"): "Alignment.save, imported when it is called: a result knows how to keep itself",
 }
+# Inside alignment, top to bottom, by the same rule.
+WITHIN = (
+    {"align"},
+    {"package"},
+    {"result"},
+    {"search.search", "improve.improve", "judging.judge"},
+    {
+        "search.heats", "search.asked", "improve.refit", "improve.sharpen", "improve.swap_matches",
+        "judging.rule", "judging.symmetry", "judging.hints",
+    },
+    {"judging.verdict"},
+    {"candidate", "evidence"},
+    {"loop.stages", "loop.batches"},
+    {"loop.alternate"},
+    {"loop.steps"},
+    {"problem"},
+    {"budget"},
+    {"options"},
+    {"history", "tuning"},
+)  # fmt: skip
+APART = {"search", "improve", "judging"}  # none of them may know another
+SOLVING = {"alignment", "starts", "transport", "geometry", "retrieval"}  # where nothing may depend on chance of its own
 TORCH = {"arrays", "transport.gpu"}  # the only modules that may know that torch exists
 
 MODULES = {
@@ -87,6 +109,45 @@ def test_imports_point_down(module):
     assert not wrong, "; ".join(wrong)
 
 
+INSIDE = {
+    module.removeprefix("alignment."): path
+    for module, path in MODULES.items()
+    if module.startswith("alignment.") and path.name != "__init__.py"
+}
+
+
+def rank_within(module: str) -> int:
+    for level, modules in enumerate(WITHIN):
+        if module in modules:
+            return level
+    pytest.fail(f"alignment.{module} has no place in WITHIN; give it one")
+
+
+def broken_within(module: str, target: str) -> str | None:
+    """What is wrong with an import of alignment.``target`` by alignment.``module``, if anything."""
+    if rank_within(target) <= rank_within(module):
+        return "sideways" if rank_within(target) == rank_within(module) else "up"
+    rooms = module.split(".")[0], target.split(".")[0]
+    if set(rooms) <= APART and len(set(rooms)) == 2:
+        return "in another room"
+    return None
+
+
+@pytest.mark.parametrize("module", INSIDE)
+def test_imports_inside_alignment_point_down(module):
+    wrong = []
+    for name, line, _ in imports(f"alignment.{module}", INSIDE[module]):
+        target = (own(name) or "").removeprefix("alignment.")
+        if target in INSIDE and (way := broken_within(module, target)):
+            wrong.append(f"{INSIDE[module].name}:{line} imports {name}, which is {way}")
+    assert not wrong, "; ".join(wrong)
+
+
+def test_every_place_inside_alignment_is_taken():
+    placed = [module for modules in WITHIN for module in modules]
+    assert sorted(placed) == sorted(INSIDE)
+
+
 @pytest.mark.parametrize("module", MODULES)
 def test_only_arrays_and_the_gpu_know_torch(module):
     if any(module == place or module.startswith(place + ".") for place in TORCH):
@@ -113,10 +174,48 @@ def test_every_exception_is_still_needed():
     assert set(EXCEPTIONS) <= used
 
 
-def test_the_rule_can_fail(tmp_path):
+@pytest.mark.parametrize("module", [module for module in MODULES if module.split(".")[0] in SOLVING])
+def test_no_random_numbers_but_those_of_the_caller(module):
+    """A generator is made of a seed that came from outside; docstrings may do as they like."""
+    found = [f"line {node.lineno}" for node in ast.walk(ast.parse(MODULES[module].read_text())) if is_own_seed(node)]
+    assert not found, f"{MODULES[module]}: numbers of its own in {', '.join(found)}; take them from rng"
+
+
+def is_own_seed(node: ast.AST) -> bool:
+    """Whether a call makes a generator of a constant (or of nothing), or draws from the state all of NumPy shares."""
+    if not isinstance(node, ast.Call):
+        return False
+    *place, name = ast.unparse(node.func).split(".")
+    if name in ("default_rng", "RandomState"):
+        return all(isinstance(one, ast.Constant) for one in node.args)
+    return place[-1:] == ["random"] and place[:1] != ["rng"] and name not in ("Generator", "SeedSequence")
+
+
+def test_the_public_face_is_what_it_says():
+    """dir() shows the public names and no more, and each is there."""
+    public = [*invarot.__all__, "InvariantAligner", "__version__"]
+    assert sorted(dir(invarot)) == sorted(public)
+    assert len(set(public)) == len(public)
+    for name in invarot.__all__:
+        assert getattr(invarot, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'aligne'"):
+        _ = invarot.aligne
+
+
+def test_the_rules_can_fail(tmp_path):
     """A file that breaks the order is seen to break it."""
     file = tmp_path / "schatten.py"
-    file.write_text("from ..alignment import solve\nfrom ..errors import InputError\nimport torch\n")
+    file.write_text("from ..alignment import problem\nfrom ..errors import InputError\nimport torch\n")
     found = {name: line for name, line, _ in imports("geometry.schatten", file)}
-    assert found == {"invarot.alignment.solve": 1, "invarot.errors": 2, "torch": 3}
-    assert rank("alignment.solve") < rank("geometry.schatten") < rank("errors")
+    assert found == {"invarot.alignment.problem": 1, "invarot.errors": 2, "torch": 3}
+    assert rank("alignment.problem") < rank("geometry.schatten") < rank("errors")
+    assert broken_within("problem", "loop.alternate") == "up"
+    assert broken_within("candidate", "evidence") == "sideways"
+    assert broken_within("search.search", "judging.rule") == "in another room"
+    assert broken_within("search.search", "judging.verdict") == "in another room"
+    assert broken_within("package", "judging.verdict") is None
+    for code, own_seed in (
+        ("np.random.default_rng(0)", True), ("default_rng()", True), ("np.random.normal()", True),
+        ("np.random.default_rng(seed)", False), ("rng.normal()", False), ("rng.random((2, 2))", False),
+    ):  # fmt: skip
+        assert is_own_seed(ast.parse(code).body[0].value) is own_seed, code

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import invarot
-from invarot import folders, storage
+from invarot import Exact, Schatten, Schedule, Search, Sinkhorn, Stages, folders, storage
 from invarot.alignment.result import Alignment
 from invarot.errors import InputError
 
@@ -55,6 +55,7 @@ def same(one: Alignment, other: Alignment) -> None:
         other.verdict,
     )
     assert one.settings == other.settings
+    assert one.notes == other.notes
     assert repr(one.history.rows()) == repr(other.history.rows())  # repr: the first plan_change is NaN
 
 
@@ -63,11 +64,24 @@ def test_same_answers_after_loading(result, saved):
 
 
 def test_exact_plan_and_finite_p(tmp_path):
-    found = invarot.align(X, X[::-1] @ TURN, plan="exact", p=2, start="axes")
+    found = invarot.align(X, X[::-1] @ TURN, solver=Exact(), p=2, start="axes")
     found.save(tmp_path / "exact")
     again = invarot.load(tmp_path / "exact")
     same(found, again)
     assert again.plan.rows.dtype == found.plan.rows.dtype
+
+
+def test_options_in_groups_and_notes(tmp_path):
+    solver = Sinkhorn(schedule=Schedule(0.1, 0.8, 0.02), stages=Stages(np.array([10, 20])), refit=True, memory="1GB")
+    search = Search(ordered=True, side=(np.arange(40.0), np.arange(40.0)), n_jobs=2)
+    found = invarot.align(X, X[::-1] @ TURN, p=Schatten(np.float32(4), radius=2), solver=solver, search=search,
+                          start="signature")  # fmt: skip
+    assert any(note.startswith("n_jobs: no effect") for note in found.notes)
+    found.save(tmp_path / "grouped")
+    again = invarot.load(tmp_path / "grouped")
+    same(found, again)
+    assert again.settings["solver"]["stages"] == {"sizes": [10, 20], "of": "points"}
+    assert again.settings["maps"] == {"family": "Schatten", "p": 4.0, "radius": 2, "whiten": False}
 
 
 def test_each_library_and_dtype(lib, tmp_path):
@@ -83,7 +97,7 @@ def test_each_library_and_dtype(lib, tmp_path):
 
 def test_no_field_is_forgotten():
     """A field added to Alignment has to be stored too."""
-    known = {"map", "offset", "plan", "objective", "history", "status", "starts", "verdict", "settings"}
+    known = {"map", "offset", "plan", "objective", "history", "status", "starts", "verdict", "settings", "notes"}
     assert {field.name for field in fields(Alignment)} == known
 
 

@@ -5,6 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from invarot.threads import own_threads
+
+
+@pytest.fixture(autouse=True)
+def one_thread_for_blas():
+    """As `align` has it: BLAS threads that wait for each other make small products slow."""
+    with own_threads():
+        yield
+
 
 @dataclass
 class Twins:

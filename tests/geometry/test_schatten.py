@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from invarot.geometry.orthogonal import Rotations, polar
+from invarot.geometry.orthogonal import RotationGroup, polar
 from invarot.geometry.projection import project_spectrum
 from invarot.geometry.schatten import SchattenBall, dual_exponent, identity_radius, schatten_norm, vector_norm
 
@@ -83,7 +83,7 @@ def test_semi_orthogonal_maps(lib):
 def test_proper_rotations_refuse_a_reflection(lib):
     rng = np.random.default_rng(3)
     moments = rng.standard_normal((20, 3, 3))
-    maps = lib.numpy(Rotations().best_map(lib.array(moments)))
+    maps = lib.numpy(RotationGroup().best_map(lib.array(moments)))
     np.testing.assert_allclose(np.linalg.det(maps), 1, atol=1e-12)
     np.testing.assert_allclose(maps @ maps.transpose(0, 2, 1), np.broadcast_to(np.eye(3), maps.shape), atol=1e-12)
     free = SchattenBall().best_map(moments)

@@ -47,27 +47,27 @@ def test_a_small_problem_needs_little():
 def test_align_keeps_within_its_bound():
     rng = np.random.default_rng(0)
     x = rng.standard_normal((5000, 2)).astype(np.float32)
-    options = {"start": "identity", "max_iter": 1, "plan_max_iter": 2, "schedule": 0.5}
+    options = {"max_iter": 1, "plan_max_iter": 2, "schedule": 0.5}
     bound = 60_000_000  # the kernel alone is 100 MB
     tracemalloc.start()
     with pytest.warns(invarot.NotConverged):
-        result = invarot.align(x, x, memory=bound, **options)
+        result = invarot.align(x, x, start="identity", solver=invarot.Sinkhorn(memory=bound, **options))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert result.history[0].mode == "streamed"
     assert peak < bound
     with pytest.raises(MemoryBound):
-        invarot.align(x, x, memory="1MB", **options)
+        invarot.align(x, x, start="identity", solver=invarot.Sinkhorn(memory="1MB", **options))
 
 
 def test_streamed_solve_equals_dense_solve():
     rng = np.random.default_rng(0)
     x = rng.standard_normal((1200, 3))
     y = x @ np.linalg.qr(rng.standard_normal((3, 3)))[0] + 0.1 * rng.standard_normal((1200, 3))
-    options = {"start": "random", "schedule": 0.3, "plan_tol": 1e-8, "plan_max_iter": 300}
-    dense = invarot.align(x, y, **options)
+    options = {"schedule": 0.3, "plan_tol": 1e-8, "plan_max_iter": 300}
+    dense = invarot.align(x, y, start="random", solver=invarot.Sinkhorn(**options))
     bound = memory_needed(x[None], y, dense=True) - 1
-    streamed = invarot.align(x, y, memory=bound, **options)
+    streamed = invarot.align(x, y, start="random", solver=invarot.Sinkhorn(memory=bound, **options))
     assert (dense.history[0].mode, streamed.history[0].mode) == ("dense", "streamed")
     np.testing.assert_allclose(streamed.map, dense.map, atol=1e-10)
 
@@ -87,11 +87,11 @@ def test_torch_blocks_are_counted(lib):
 def test_exact_plans_honour_the_bound():
     rng = np.random.default_rng(0)
     x, y = rng.standard_normal((60, 2)), rng.standard_normal((60, 2))
-    kept = invarot.align(x, y, plan="exact", start="identity", memory=8 * 60 * 60, max_iter=200)
+    kept = invarot.align(x, y, start="identity", solver=invarot.Exact(memory=8 * 60 * 60, max_iter=200))
     assert kept.history[0].mode == "exact"
     for target, bound in ((y, 8 * 60 * 60 - 1), (y[:50], 8 * 60 * 50)):  # the network simplex needs more
-        with pytest.raises(MemoryBound, match='plan="sinkhorn"'):
-            invarot.align(x, target, plan="exact", start="identity", memory=bound)
+        with pytest.raises(MemoryBound, match=r"solver=Sinkhorn\(\)"):
+            invarot.align(x, target, start="identity", solver=invarot.Exact(memory=bound))
 
 
 def test_only_the_threads_that_are_allowed_are_counted(monkeypatch):

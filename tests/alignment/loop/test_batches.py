@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 import invarot
-from invarot.alignment.heats import batches
-from invarot.alignment.problem import pose
-from invarot.alignment.race import SHARED
-from invarot.alignment.settings import Settings
+from invarot import Search, Sinkhorn
+from invarot.alignment.loop.batches import STARTS_PER_BATCH, make_batches
 from invarot.transport.choice import make_cost
+
+from ..clouds import posed
+
+MANY = {"start": "random", "n_starts": 2 * STARTS_PER_BATCH}
 
 
 @pytest.fixture
@@ -24,9 +26,7 @@ def test_the_answer_does_not_depend_on_n_jobs(clouds):
     results, seen = [], []
     for n_jobs in (1, 2):
         seen.append([])
-        results.append(
-            invarot.align(*clouds, start="random", n_starts=2 * SHARED, n_jobs=n_jobs, rng=3, on_step=seen[-1].append)
-        )
+        results.append(invarot.align(*clouds, **MANY, search=Search(n_jobs=n_jobs), rng=3, on_step=seen[-1].append))
     one, two = results
     np.testing.assert_allclose(two.map, one.map, atol=1e-12)
     assert [start.objective for start in two.starts] == pytest.approx([start.objective for start in one.starts])
@@ -36,25 +36,35 @@ def test_the_answer_does_not_depend_on_n_jobs(clouds):
 
 
 def test_batches_do_not_depend_on_n_jobs_and_jobs_fit_memory(clouds):
-    x, y = clouds
-    a = np.full(40, 1 / 40)
-    problem = pose(x, y, a, a, Settings())
     each = 2 * (40 * 40 * 8 + 1)
+
+    def batches(memory, n_jobs):
+        problem = posed(*clouds, solver=Sinkhorn(memory=memory))
+        return make_batches(problem, 20, most=8, n_jobs=n_jobs)
+
     for n_jobs in (1, 2, 50):
-        parts, jobs = batches(problem, 20, Settings(n_jobs=n_jobs, memory=1 << 30), most=8)
+        parts, jobs = batches(1 << 30, n_jobs)
         assert [part.stop - part.start for part in parts] == [7, 7, 6]
         assert jobs == n_jobs
-    assert batches(problem, 20, Settings(n_jobs=50, memory=2 * 7 * each + 1), most=8)[1] == 2
-    assert batches(problem, 20, Settings(n_jobs=4, memory=each), most=8) == ([slice(i, i + 1) for i in range(20)], 1)
+    assert batches(2 * 7 * each + 1, 50)[1] == 2
+    assert batches(each, 4) == ([slice(i, i + 1) for i in range(20)], 1)
 
 
-def test_n_jobs_is_checked(clouds, monkeypatch):
-    for value in (0, -2, 1.5, "two"):
-        with pytest.raises(invarot.InputError, match="n_jobs"):
-            invarot.align(*clouds, n_jobs=value)
+def test_every_batch_has_random_numbers_of_its_own(clouds):
+    """Stages draw points: two batches from the same start end at other objectives, and the same rng at the same."""
+    x, y = clouds
+    maps = np.stack([np.eye(3)] * (STARTS_PER_BATCH + 1))
+    solver = Sinkhorn(schedule=0.1, stages=invarot.Stages(10))
+    first, second = (invarot.align(x, y, start=maps, solver=solver, rng=5) for _ in range(2))
+    ends = [round(start.objective, 12) for start in first.starts]
+    assert len(set(ends)) == 2
+    assert ends == [round(start.objective, 12) for start in second.starts]
+
+
+def test_without_joblib(clouds, monkeypatch):
     monkeypatch.setattr(builtins, "__import__", _without("joblib", builtins.__import__))
     with pytest.raises(invarot.MissingExtra, match=r"invarot\[jobs\]"):
-        invarot.align(*clouds, start="random", n_starts=2 * SHARED, n_jobs=2)
+        invarot.align(*clouds, **MANY, search=Search(n_jobs=2))
 
 
 def _without(name, real):
@@ -70,9 +80,8 @@ def test_a_batch_takes_no_more_starts_than_a_streamed_plan_of_them_fits():
     """Few points: the blocks and the past of the sweeps take more than the kernels."""
     points = np.random.default_rng(0).normal(size=(200, 3))
     even = np.full(200, 1 / 200)
-    problem = pose(points, points, even, even, Settings())
     bound = 3_000_000
-    parts, _ = batches(problem, 9, Settings(memory=bound))
+    parts, _ = make_batches(posed(points, points, solver=Sinkhorn(memory=bound)), 9)
     size = parts[0].stop
     assert size < 9
     maps = np.stack([np.eye(3)] * 9)

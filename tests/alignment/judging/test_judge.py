@@ -1,0 +1,65 @@
+"""The verdict on what was found: evidence, rivals, symmetries, once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import invarot
+from invarot.alignment.candidate import Found
+from invarot.alignment.judging.judge import judge, judge_map
+from invarot.retrieval.nearest import mutually_nearest
+
+from ..clouds import posed, solved, turned
+
+
+def rng():
+    return np.random.default_rng(0)
+
+
+def test_a_right_map_and_wrong_ones(lib):
+    x, y, turn, _ = turned(120, 4, noise=0.1)
+    problem = posed(lib.array(x), lib.array(y))
+    assert judge_map(problem, lib.array(turn), rng()).word == "aligned"
+    assert judge_map(problem, lib.array(-turn), rng()).word != "aligned"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_unrelated_points_fewer_than_dimensions_are_no_evidence(seed):
+    """A map in 60 dimensions carries any 30 points onto any 30 others; none of them is held out well."""
+    draw = np.random.default_rng(seed)
+    x, y = draw.standard_normal((30, 60)), draw.standard_normal((30, 60))
+    problem = posed(x, y)
+    fitted = solved(problem, np.linalg.qr(draw.standard_normal((60, 60)))[0])
+    assert mutually_nearest(x @ fitted.map, y, np.arange(30))[1].mean() > 0.9  # it does fit them
+    assert judge_map(problem, fitted.map, rng()).word != "aligned"
+
+
+def test_the_candidates_behind_the_best_are_its_rivals():
+    x, y, turn, _ = turned(80, 3)
+    problem = posed(x, y)
+    right, wrong = solved(problem, turn), solved(problem, -turn)
+    alone, beside = (judge(problem, Found(found, ()), rng()) for found in ((right,), (right, wrong)))
+    assert (alone.word, alone.evidence.rivals) == ("aligned", 0)
+    assert beside.evidence.rivals == 1
+    assert beside.probability == pytest.approx(alone.probability / 2)
+    beaten = judge(problem, Found((right,), (), better=3), rng())
+    assert beaten.evidence.better == 3
+    assert beaten.word == "doubtful"
+
+
+def test_symmetries_of_a_right_map_are_added_to_the_rivals():
+    half = np.random.default_rng(1).gamma(2.0, size=(60, 3)) * [3, 2, 1]
+    x = np.concatenate([half, -half])
+    problem = posed(x, x)
+    found = judge_map(problem, np.eye(3), rng())
+    assert found.evidence.rivals == 1
+    assert found.symmetric
+    known = judge_map(problem, np.eye(3), rng(), rivals=[-np.eye(3)])
+    assert known.evidence.rivals == 1  # that very one
+
+
+def test_same_rng_same_verdict():
+    x, y, _, _ = turned(100, 3, noise=0.8)
+    one, other = (invarot.align(x, y, start="axes", rng=4).verdict for _ in range(2))
+    assert one == other

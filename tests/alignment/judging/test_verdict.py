@@ -1,0 +1,29 @@
+"""The verdict as data: true or not, a line of text, and plain values and back."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+
+from invarot import Evidence, Verdict
+from invarot.alignment.judging.rule import decide
+
+EVIDENCE = Evidence(gain=0.9, split=1.0, surplus=0.5, twins=0.5, smooth=0.0, points=300, rivals=1, better=2)
+
+
+def test_plain_values_and_back():
+    verdict = decide(EVIDENCE)
+    values = json.loads(json.dumps(verdict.as_dict()))
+    again = Verdict.from_dict(values)
+    assert again == verdict
+    assert isinstance(again.evidence, Evidence)
+    assert isinstance(again.reasons, tuple)
+    assert set(values) == {one.name for one in fields(Verdict)}
+    assert set(values["evidence"]) == {one.name for one in fields(Evidence)}
+
+
+def test_only_aligned_is_true():
+    for word in ("aligned", "doubtful", "failed"):
+        verdict = Verdict(word, 0.5, EVIDENCE, ("one reason", "another"))
+        assert bool(verdict) == (word == "aligned")
+        assert str(verdict) == f"{word} (probability 0.50): one reason; another"

@@ -1,0 +1,137 @@
+"""Out of the frames: the map and the plan of the points as they came, and what was asked."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import invarot
+from invarot import Exact, Rotations, Schatten, Schedule, Search, Sinkhorn, Stages
+from invarot.alignment.candidate import Found, make_candidate
+from invarot.alignment.judging.judge import judge_map
+from invarot.alignment.loop.alternate import alternate
+from invarot.alignment.options import Maps
+from invarot.alignment.package import describe_options, package
+
+from .clouds import posed, solved, turned
+
+
+def packaged(problem, candidate, x, y, a=None, b=None):
+    a, b = (np.full(len(points), 1 / len(points)) if given is None else given for points, given in ((x, a), (y, b)))
+    verdict = judge_map(problem, candidate.map, np.random.default_rng(0))
+    return package(
+        problem, Found((candidate,), (), notes=("a note",)), verdict, x, y, a, b, {"objective": "simplified"}
+    )
+
+
+@pytest.mark.parametrize(
+    "posing",
+    [{}, {"translate": True}, {"scale": True}, {"translate": True, "scale": True}, {"maps": Schatten(whiten=True)},
+     {"maps": Schatten(whiten=True), "translate": True, "scale": True}],
+)  # fmt: skip
+def test_the_map_of_the_solve_comes_back_to_the_users_coordinates(posing):
+    """x @ map + offset is what the plan's own coordinates say, seen from outside."""
+    x, y, turn, match = turned(60, 3)
+    size, shift = (3.0 if posing.get("scale") else 1.0), ([5.0, -4.0, 2.0] if posing.get("translate") else [0.0] * 3)
+    moved = size * y + shift
+    problem = posed(x, moved, solver=Sinkhorn(schedule=0.005), **posing)
+    start = problem.frame_x.inverse @ (size * turn) @ problem.frame_y.linear
+    found = packaged(problem, solved(problem, problem.maps.fit(start[None])[0]), x, moved)
+    np.testing.assert_allclose(found.transform(x), moved[match], atol=0.1)
+    np.testing.assert_allclose(found.map, size * turn, atol=0.05)
+    assert found.notes == ("a note",)
+    if not posing.get("translate"):
+        np.testing.assert_array_equal(found.offset, 0)
+
+
+def test_the_scale_is_the_best_one_for_the_plan():
+    """A blurred plan draws its images together: any other scale, a hundredth off, costs more."""
+    x, y, turn, _ = turned(60, 3, noise=0.5)
+    problem = posed(x, 3 * y, solver=Sinkhorn(schedule=0.3), scale=True)
+    found = packaged(problem, solved(problem, problem.maps.fit(turn[None])[0]), x, 3 * y)
+    plan = found.plan.dense()
+    costs = [np.sum(plan * np.sum(((s * x @ found.map)[:, None] - 3 * y) ** 2, axis=2)) for s in (0.99, 1.0, 1.01)]
+    assert costs[1] < min(costs[0], costs[2])
+    assert np.linalg.norm(found.map, 2) < 2.9
+
+
+@pytest.mark.parametrize("solver", [Sinkhorn(schedule=0.01), Exact()])
+def test_points_of_no_weight_come_back_into_their_rows(solver):
+    x, y, turn, match = turned(30, 3)
+    a, b = np.full(30, 1 / 26), np.full(30, 1 / 26)
+    a[[0, 7, 8, 29]] = 0
+    b[match[[0, 7, 8, 29]]] = 0
+    problem = posed(x, y, a=a, b=b, solver=solver)
+    candidate = solved(problem, turn)
+    found = packaged(problem, candidate, x, y, a, b)
+    assert found.plan.dense().shape == (30, 30)
+    np.testing.assert_allclose(found.plan.dense()[a > 0][:, b > 0], candidate.plan.dense(), atol=1e-12)
+    assert found.plan.dense()[a == 0].sum() == 0 == found.plan.dense()[:, b == 0].sum()
+    np.testing.assert_array_equal(found.matches()[a > 0], match[a > 0])
+    np.testing.assert_allclose(found.plan.z[a == 0], x[a == 0] @ candidate.map)
+
+
+def test_packaging_changes_no_candidate():
+    x, y, turn, _ = turned(30, 3)
+    a = np.where(np.arange(30) < 20, 0.05, 0.0)
+    problem = posed(x, y, a=a, scale=True)
+    run = alternate(problem, problem.maps.fit(turn[None]), problem.budgets.solve)
+    candidate = make_candidate(problem, run, 0, "given")
+    before = candidate.map.copy(), candidate.plan.z.copy(), candidate.plan.u.copy()
+    packaged(problem, candidate, x, y, a)
+    for one, other in zip(before, (candidate.map, candidate.plan.z, candidate.plan.u), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def described(maps: Maps = Schatten(), solver=Sinkhorn(), search=Search(), **more):  # noqa: B008
+    options = {"translate": False, "scale": True, "start": "auto", "effort": None, "n_starts": None, "seeds": 0}
+    return describe_options(maps, solver, search, **{**options, **more})
+
+
+def test_what_was_asked_is_plain_values():
+    solver = Sinkhorn(schedule=Schedule(0.5, 0.9, 0.1), stages=Stages((10, 20), of="clusters"), memory="1GB")
+    search = Search(ordered=True, side=(np.ones(3), np.ones(3)), side_weight=2.0)
+    found = described(Rotations(radius=2.0), solver, search, n_starts=3)
+    assert found["p"] == np.inf
+    assert found["maps"] == {"family": "Rotations", "radius": 2.0, "whiten": False}
+    assert found["solver"]["kind"] == "Sinkhorn"
+    assert found["solver"]["schedule"]["decay"] == 0.9
+    assert found["solver"]["stages"] == {"sizes": [10, 20], "of": "clusters"}
+    assert found["search"]["side"] is True
+    assert found["search"]["side_weight"] == 2.0
+    assert found["n_starts"] == 3
+    assert json.loads(json.dumps(found)) == found
+    assert described(solver=Exact())["solver"]["kind"] == "Exact"
+    assert described()["search"]["side"] is False
+
+
+def test_numbers_of_numpy_are_plain_numbers_too():
+    solver = Sinkhorn(schedule=np.float32(0.5), max_iter=np.int64(9), stages=Stages(np.array([10, 20])))
+    found = described(Schatten(np.float64(2)), solver, n_starts=np.int32(3))
+    assert json.loads(json.dumps(found)) == found
+    assert found["solver"]["stages"]["sizes"] == [10, 20]
+
+
+def test_side_information_is_not_copied():
+    class Heavy(np.ndarray):
+        def __deepcopy__(self, memo):
+            raise AssertionError("copied")
+
+    heavy = np.ones(3).view(Heavy)
+    assert described(search=Search(side=(heavy, heavy)))["search"]["side"] is True
+
+
+def test_options_that_were_asked_for_are_in_the_result(tmp_path):
+    x, y, turn, _ = turned(60, 3)
+    result = invarot.align(
+        x, y, start=turn, p=Schatten(radius=1.0), search=Search(ordered=True),
+        solver=Sinkhorn(refit=True, stages=Stages((20, 40))),
+    )  # fmt: skip
+    assert result.settings["maps"]["radius"] == 1.0
+    assert result.settings["solver"]["refit"] is True
+    assert result.settings["search"]["ordered"] is True
+    assert result.settings["start"] == "given"
+    result.save(tmp_path / "a")
+    assert invarot.load(tmp_path / "a").settings == result.settings
