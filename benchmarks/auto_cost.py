@@ -21,7 +21,6 @@ from provenance import header, write_page
 from synthetic import KINDS, cloud
 
 import invarot
-from invarot.alignment import challenge
 
 SHAPES = ((200, 3), (200, 30), (1000, 3), (1000, 30), (2000, 100), (4000, 50))
 WAYS = ("auto", "signature", "random")
@@ -35,7 +34,6 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("results"))
     args = parser.parse_args()
     warnings.simplefilter("ignore")
-    challenge.FEW = 0  # a plain solve is one start and no second opinion
     lines = ["# `start=\"auto\"` beside one plain solve, easy problems", "",
              *header(f"OMP_NUM_THREADS=1 python benchmarks/auto_cost.py --seeds {args.seeds} --ways {' '.join(args.ways)}"),
              "| cloud | n | d | auto, s | signature, s | random, s | auto / signature | auto / random | called aligned |",

@@ -10,13 +10,15 @@ each other. A solve is good when its map is about as near to the truth as that o
 0.1), or has 80 % of its right matches; between word spaces, 80 % of the right matches of the solve started at the supervised
 map; cells, when 95 % get the right type. The rule, log-odds = bias + Σ weight·feature, each weight of the sign its feature
 must have, is fitted on the calibration problems alone; dimensions, sizes, seeds and pairs of the test problems are others.
-Writes verdict.synthetic.csv and verdict.real.csv (a row a solve, as each is done), and from both verdict.md.
+Writes verdict.synthetic.csv and verdict.real.csv (a row a solve, as each is done), and from both the rule that the library
+reads (rule.json, or --rule) and verdict.md.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import json
 import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -30,12 +32,14 @@ from scipy.optimize import minimize
 from synthetic import KINDS, cloud, map_error
 
 import invarot
-from invarot.alignment.evidence import Evidence
-from invarot.alignment.verdict import ALIGNED, BIAS, FAILED, WEIGHTS, decide, features
+from invarot.alignment.judging import rule
+from invarot.alignment.judging.rule import RULE, decide, features
+from invarot.alignment.judging.verdict import Evidence
 from invarot.geometry.orthogonal import polar
 from invarot.words import Preprocessing, read_vectors
 
-EVIDENCE = ("gain", "split", "surplus", "twins", "smooth", "mutual", "points", "better", "rivals")
+EVIDENCE = ("gain", "split", "surplus", "twins", "smooth", "rivals", "points")
+RULE_FILE = Path(rule.__file__).with_name("rule.json")
 COPIES = {  # dimensions and points, seeds
     "calibration": (((3, 60), (3, 300), (10, 150), (40, 200), (80, 40), (2, 100), (5, 200), (20, 120), (60, 300), (100, 50)), (20, 21, 22)),
     "test": (((4, 80), (8, 250), (25, 100), (50, 400), (120, 60)), (40, 41, 42)),
@@ -221,12 +225,14 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--most", type=int, help="only so many solves, spread over all")
     parser.add_argument("--out", type=Path, default=Path("results"))
+    parser.add_argument("--rule", type=Path, default=RULE_FILE, help="where the fitted rule is written")
     args = parser.parse_args()
     if args.part == "fit":
         rows: list[Row] = []
         for part in ("synthetic", "real"):
             with (args.out / f"verdict.{part}.csv").open() as file:
                 rows += list(csv.DictReader(file))
+        fit_rule(rows, args.rule)
         report(rows, args.out)
         return
     tasks = [
@@ -242,8 +248,16 @@ def main() -> None:
 
 def evidence(row: Row) -> Evidence:
     shares = {name: float(row[name]) for name in EVIDENCE}
-    counts = {name: int(float(row[name])) for name in ("points", "better", "rivals")}
-    return Evidence(**{**shares, **counts}, cycle=0.0, agreement=1.0, marginal_error=0.0)  # type: ignore[arg-type]
+    counts = {name: int(float(row[name])) for name in ("points", "rivals")}
+    return Evidence(**{**shares, **counts})  # type: ignore[arg-type]
+
+
+def fit_rule(rows: list[Row], path: Path) -> None:
+    """Fit the rule to the calibration rows, write it, and judge by it from here on; the thresholds stay."""
+    symmetric = lambda row: row["good"] == "1" and int(row["rivals"])  # noqa: E731 -- right, and one of several
+    bias, weights = fit([row for row in rows if row["part"] == "calibration" and not symmetric(row)])
+    RULE.update(bias=round(bias, 2), weights=weights)
+    path.write_text(json.dumps(RULE, indent=2) + "\n", encoding="utf-8")
 
 
 def fit(rows: list[Row], penalty: float = 0.01) -> tuple[float, dict[str, float]]:
@@ -259,9 +273,9 @@ def fit(rows: list[Row], penalty: float = 0.01) -> tuple[float, dict[str, float]
         value = np.sum(evenly * (np.logaddexp(0, odds) - good * odds)) + penalty / 2 * np.sum(b[1:] ** 2)
         return float(value), np.concatenate([[slope.sum()], table.T @ slope + penalty * b[1:]])
 
-    signs = [(0, None) if weight > 0 else (None, 0) for weight in WEIGHTS.values()]
+    signs = [(0, None) if weight > 0 else (None, 0) for weight in RULE["weights"].values()]
     best = minimize(loss, np.zeros(1 + len(signs)), jac=True, method="L-BFGS-B", bounds=[(None, None), *signs]).x
-    return float(best[0]), dict(zip(WEIGHTS, best[1:].round(2).tolist(), strict=True))
+    return float(best[0]), dict(zip(RULE["weights"], best[1:].round(2).tolist(), strict=True))
 
 
 def family(row: Row) -> str:
@@ -278,12 +292,11 @@ def report(rows: list[Row], out: Path) -> None:
                 "OMP_NUM_THREADS=1 python benchmarks/calibrate_verdict.py --part real --data DATA --jobs 12",
                 "python benchmarks/calibrate_verdict.py --part fit"),
         "Every solve: [verdict.synthetic.csv](verdict.synthetic.csv), [verdict.real.csv](verdict.real.csv).", "",
-        f"The rule in use: bias {BIAS}, weights {WEIGHTS}; *aligned* from {ALIGNED}, *failed* below {FAILED}.",
+        f"The rule, fitted to the calibration rows: bias {RULE['bias']}, weights {RULE['weights']}; "
+        f"*aligned* from {RULE['aligned']}, *failed* below {RULE['failed']}.", "",
     ]  # fmt: skip
     part = {split: [row for row in rows if row["part"] == split] for split in COPIES}
-    bias, weights = fit([row for row in part["calibration"] if not (row["good"] == "1" and int(row["rivals"]))])
-    lines += [f"Fitted again to the calibration rows below: bias {bias:.2f}, weights {weights}.", "",
-              "| | solves | good | bad | AUC | bad called aligned | good called aligned | good called symmetric |",
+    lines += ["| | solves | good | bad | AUC | bad called aligned | good called aligned | good called symmetric |",
               "|---|---|---|---|---|---|---|---|"]  # fmt: skip
     wrong, missed = [], []
     for split, those in part.items():
@@ -312,7 +325,9 @@ def report(rows: list[Row], out: Path) -> None:
                     for row, p in zip(group, chance, strict=True)
                 ]
                 wrong += [f"{split}: {one}" for one, bad in zip(text, called & ~good, strict=True) if bad]
-                missed += [f"{split}: {one}" for one, low in zip(text, fair & (chance < FAILED), strict=True) if low]
+                missed += [
+                    f"{split}: {one}" for one, low in zip(text, fair & (chance < RULE["failed"]), strict=True) if low
+                ]
     lines += ["", "Bad solves called aligned:", "", *(f"- {one}" for one in wrong or ["none"]), ""]
     lines += ["Good solves called failed:", "", *(f"- {one}" for one in missed or ["none"])]
     print(write_page(out / "verdict.md", lines))

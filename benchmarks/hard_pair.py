@@ -8,7 +8,7 @@
 Tokens that are not words are dropped; unit → centre → unit. The solve sees the first 5,000 words of each language; a seed
 leaves out a random part of them (--left-out, a tenth) and (unless ordered) destroys their order; with --then N the map is solved on with as
 large a part of the first N words, in any order, nothing else known. P@1 in percent with CSLS over both whole
-vocabularies, MUSE test split: after the solve, polished (``polish=True``: an orthogonal map still, on the words of the solve
+vocabularies, MUSE test split: after the solve, refitted (``refit=True``: an orthogonal map still, on the words of the solve
 alone; the solve goes on from where it ended), and after the refinement by its own pairs among all words. Labels only score,
 they never choose. Data: the folder INVAROT_DATA, or shared/data beside the checkout. Writes hard_pair.csv, a row a run.
 """
@@ -34,7 +34,7 @@ from invarot.starts import STARTS
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("INVAROT_DATA", ROOT.parent / "shared" / "data"))
 ON = invarot.Schedule(0.04, 0.85, 0.02, adaptive=True)  # from about where the first solve ended
-FIELDS = ("part", "k", "seed", "start", "words", "left_out", "p_at_1", "polished", "refined", "objective", "verdict", "probability",
+FIELDS = ("part", "k", "seed", "start", "words", "left_out", "p_at_1", "refitted", "refined", "objective", "verdict", "probability",
           "seconds", "winner")  # fmt: skip
 
 
@@ -89,32 +89,36 @@ def run(pair: Pair, part: str, count: int, seed: int, args: argparse.Namespace) 
     if part != "ordered":
         rows = [rng.permutation(one) for one in rows]
     x, y = unit(pair.x[rows[0]]), unit(pair.y[rows[1]])
-    more: dict[str, Any] = {"ordered": part == "ordered", "start": args.start, "effort": args.effort}
+    more: dict[str, Any] = {"start": args.start}
+    if args.start == "auto":
+        more["effort"] = args.effort
+    known: dict[str, Any] = {}
+    weight = None
     if count:
         where = [{int(row): k for k, row in enumerate(one)} for one in rows]
         pool = [(where[0][i], where[1][j]) for i, js in pair.train.items() for j in js[:1]
                 if i in where[0] and j in where[1]]  # fmt: skip
-        more.update(
-            seeds=np.asarray(pool)[rng.permutation(len(pool))[:count]],
-            seed_weight=min(1.0, args.pair_weight * count / args.words),
-        )
+        known["seeds"] = np.asarray(pool)[rng.permutation(len(pool))[:count]]
+        weight = min(1.0, args.pair_weight * count / args.words)
     began = time.perf_counter()
     both = [place(x, args.device), place(y, args.device)]
-    result = invarot.align(*both, rng=seed, **more)
+    search = invarot.Search(ordered=part == "ordered", seed_weight=weight)
+    result = invarot.align(*both, rng=seed, search=search, **known, **more)
     if args.then:
         rows = [rng.permutation(args.then)[: round((1 - args.left_out) * args.then)] for _ in range(2)]
         both = [place(unit(points[one]), args.device) for points, one in zip((pair.x, pair.y), rows, strict=True)]
-        result = invarot.align(*both, start=to_numpy(result.map), schedule=ON, rng=seed)
+        result = invarot.align(*both, start=to_numpy(result.map), rng=seed, solver=invarot.Sinkhorn(schedule=ON))
+        known, weight = {}, None
     seconds = time.perf_counter() - began
     w = to_numpy(result.map)
-    known = {name: more[name] for name in ("seeds", "seed_weight") if name in more and not args.then}
-    last = result.history[-1].epsilon
-    better = to_numpy(invarot.align(*both, start=w, schedule=last, polish=True, rng=seed, **known).map)
+    last = invarot.Sinkhorn(schedule=result.history[-1].epsilon, refit=True)
+    search = invarot.Search(seed_weight=weight)
+    better = to_numpy(invarot.align(*both, start=w, rng=seed, solver=last, search=search, **known).map)
     found = refine(place(pair.x, args.device), place(pair.y, args.device), place(w, args.device))
     left, right = (to_numpy(one) for one in (found.x_map, found.y_map))
     return {
         "part": part, "k": count, "seed": seed, "start": args.start, "words": max(args.words, args.then), "left_out": args.left_out, "p_at_1": pair.p_at_1(pair.x @ w, pair.y),
-        "polished": pair.p_at_1(pair.x @ better, pair.y), "refined": pair.p_at_1(pair.x @ left, pair.y @ right), "objective": round(result.objective, 4),
+        "refitted": pair.p_at_1(pair.x @ better, pair.y), "refined": pair.p_at_1(pair.x @ left, pair.y @ right), "objective": round(result.objective, 4),
         "verdict": result.verdict.word, "probability": round(result.verdict.probability, 4),
         "seconds": round(seconds, 1),
         "winner": max((one for one in result.starts if one.finished), key=lambda one: one.objective).name,

@@ -41,7 +41,8 @@ def main() -> None:
             flush=True,
         )
 
-    result = invarot.align(x, y, start=(u @ vt).astype(np.float32), memory=options.memory, tol=1e-4, on_step=show)
+    solver = invarot.Sinkhorn(tol=1e-4, memory=options.memory)
+    result = invarot.align(x, y, start=(u @ vt).astype(np.float32), on_step=show, solver=solver)
     found = {
         "command": f"python benchmarks/large_solve.py --n {options.n} --d {options.d} --memory {options.memory} --noise {options.noise}",
         "commit": describe_commit(),

@@ -10,7 +10,7 @@
 
 Words: unit → centre → unit; the solve sees the first --words of each side, their order destroyed by the seed, and goes on from
 that map with the first --then; P@1 in percent with CSLS over both whole vocabularies (Europarl: 20,000 words): of the map
-(*score*), of the map polished (``polish=True``: still orthogonal, on the words of the solve alone; the solve goes on from
+(*score*), of the map refitted (``refit=True``: still orthogonal, on the words of the solve alone; the solve goes on from
 where it ended), and after refinement by its own pairs among all words (*refined*).
 *supervised* is the orthogonal map of all words that are in both, or of the MUSE training split. Cells: unit length, as SCOT
 prepares them, and a scale and a translation allowed; FOSCTTM is the mean share of cells nearer than the true match, both
@@ -41,7 +41,7 @@ WORDS = {"navec": ("navec/hudlit", "navec/news"), "glove": ("glove/en-glove50", 
     for language in ("es", "fr", "de")
 }
 MOST = 20000  # words of a Europarl vocabulary
-FIELDS = ("pair", "seed", "words", "score", "polished", "refined", "supervised", "label_transfer", "verdict", "probability",
+FIELDS = ("pair", "seed", "words", "score", "refitted", "refined", "supervised", "label_transfer", "verdict", "probability",
           "objective", "seconds")  # fmt: skip
 ON = invarot.Schedule(0.04, 0.85, 0.01, adaptive=True)  # from where the first solve ended, to half its last epsilon
 Gold = dict[int, set[int]]
@@ -91,16 +91,16 @@ def words(name: str, seed: int, args: argparse.Namespace) -> dict[str, Any]:
     if args.then:
         more = [rng.permutation(min(args.then, len(points))) for points in (x, y)]
         both = [place(points[rows], args.device) for points, rows in zip((x, y), more, strict=True)]
-        result = invarot.align(*both, start=to_numpy(result.map), schedule=ON, rng=seed)
+        result = invarot.align(*both, start=to_numpy(result.map), rng=seed, solver=invarot.Sinkhorn(schedule=ON))
     seconds = time.perf_counter() - began
-    last = result.history[-1].epsilon
-    polished = invarot.align(*both, start=to_numpy(result.map), schedule=last, polish=True, rng=seed)
+    last = invarot.Sinkhorn(schedule=result.history[-1].epsilon, refit=True)
+    refitted = invarot.align(*both, start=to_numpy(result.map), rng=seed, solver=last)
     x, y = place(x, args.device), place(y, args.device)
     better = refine(x, y, as_like(result.map, x))
     scores = {
         "words": max(args.words, args.then),
         "score": score(x @ as_like(result.map, x), y, gold),
-        "polished": score(x @ as_like(polished.map, x), y, gold),
+        "refitted": score(x @ as_like(refitted.map, x), y, gold),
         "refined": score(x @ better.x_map, y @ better.y_map, gold),
         "supervised": supervised(name, args.data, args.device),
     }

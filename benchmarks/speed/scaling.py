@@ -9,12 +9,11 @@ import time
 
 import numpy as np
 
-from invarot.alignment.alternate import alternate
+from invarot.alignment.loop.alternate import alternate
+from invarot.alignment.options import Schatten, Sinkhorn
 from invarot.alignment.problem import pose
-from invarot.alignment.settings import Settings
 from invarot.threads import own_threads
 from invarot.transport.choice import memory_needed
-from invarot.transport.schedule import Schedule
 
 from .problems import ROOT, Row, Say, peak_memory, word_like
 
@@ -26,15 +25,14 @@ def step(n: int, d: int) -> Row:
     """Two sweeps, the images and the map, with the bound set so low that the kernel is streamed."""
     x, y, _ = word_like(n, d, paired=True)
     a = np.full(n, 1 / n, x.dtype)
-    settings = Settings(schedule=Schedule.fixed(0.1), plan_tol=0.0, plan_max_iter=SWEEPS, max_iter=1)
-    problem = pose(x, y, a, a, settings)
     maps = np.eye(d, dtype=x.dtype)[None]
     need = memory_needed(x[None], y, dense=False)
-    settings = Settings(**{**vars(settings), "memory": min(BOUND, need)})
+    solver = Sinkhorn(schedule=0.1, plan_tol=0.0, plan_max_iter=SWEEPS, max_iter=1, memory=min(BOUND, need))
+    problem = pose(x, y, a, a, maps=Schatten(), solver=solver)
     before = peak_memory()
     begun = time.perf_counter()
     with own_threads():
-        run = alternate(problem, maps, settings)
+        run = alternate(problem, maps, problem.budgets.solve)
     spent = time.perf_counter() - begun
     peak = peak_memory()
     mode = run.records[0]["mode"]

@@ -5,19 +5,20 @@ from __future__ import annotations
 import cProfile
 import pstats
 import statistics
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
-from invarot.alignment.alternate import Run, alternate
+from invarot.alignment.align import align
 from invarot.alignment.history import Step
-from invarot.alignment.multiscale import FEW, solve_in_stages
-from invarot.alignment.problem import pose
+from invarot.alignment.judging.judge import judge_map
+from invarot.alignment.judging.verdict import Verdict
+from invarot.alignment.loop.alternate import Run, alternate
+from invarot.alignment.loop.stages import solve_in_stages
+from invarot.alignment.options import Schatten, Sinkhorn
+from invarot.alignment.problem import Problem, pose
 from invarot.alignment.result import Alignment
-from invarot.alignment.settings import Settings
-from invarot.alignment.solve import adapt, align
-from invarot.alignment.verdict import Verdict, judge
+from invarot.alignment.tuning import STAGE_POINTS
 from invarot.arrays import Array
 from invarot.starts import signature
 from invarot.threads import map_blocks, own_threads
@@ -79,10 +80,10 @@ def full_alignment(n: int, d: int, product: float, read: float, say: Say) -> tup
     """
     x, y, match = word_like(n, d, paired=True)
     a = np.full(n, 1 / n, x.dtype)
-    settings = Settings()
-    problem = pose(x, y, a, a, settings)
-    settings = adapt(settings, problem)
-    plain = replace(settings, schedule=Schedule(1.0, 0.95, settings.schedule.floor))
+    problem = pose(x, y, a, a, maps=Schatten(), solver=Sinkhorn())
+    budget = problem.budgets.solve
+    assert budget.schedule is not None
+    plain = replace(budget, schedule=Schedule(1.0, 0.95, budget.schedule.floor))
     starts: list[Array] = []
     runs: list[Run] = []
     steps: list[Step] = []
@@ -90,13 +91,11 @@ def full_alignment(n: int, d: int, product: float, read: float, say: Say) -> tup
     def begin(*, look_first: bool = True) -> None:
         starts.append(signature(x, y, a, a, rng=np.random.default_rng(0), look_first=look_first))
 
-    def in_stages(on_step: Callable[[Step], object] | None = None) -> Run:
-        rng = np.random.default_rng(0)
-        return solve_in_stages(problem, starts[0], settings, ordered=False, rng=rng, on_step=on_step)
+    def in_stages(posed: Problem = problem) -> Run:
+        return solve_in_stages(posed, starts[0], budget, rng=np.random.default_rng(0))
 
     def verdict() -> Verdict:
-        rng = np.random.default_rng(0)
-        return judge(problem, settings, runs[0].maps[0], runs[0].plan(0), agreement=1.0, rivals=0, rng=rng)
+        return judge_map(problem, runs[0].maps[0], np.random.default_rng(0))
 
     with own_threads():
         parts = {
@@ -106,7 +105,7 @@ def full_alignment(n: int, d: int, product: float, read: float, say: Say) -> tup
         }
         closely = median_seconds(lambda: begin(look_first=False), 3)
         profile = cProfile.Profile()
-        profile.runcall(in_stages, steps.append)
+        profile.runcall(in_stages, replace(problem, on_step=steps.append))
         last = seconds(lambda: runs.append(alternate(problem, starts[0], plain)))
     rows, usual = _whole_call(x, y, match, product, float(runs[-1].objectives[0]))
     rows += [{"what": f"of that, {name}", "seconds": time, "ratio": time / usual} for name, time in parts.items()]
@@ -154,7 +153,7 @@ def _profile(stats: pstats.Stats, steps: list[Step], n: int, product: float, rea
         "map steps (moment and SVD)": spent["best_maps"],
     }
     parts["the rest"] = whole - sum(parts.values())
-    share = [min(1.0, FEW / n) ** 2 if step.stage != "solve" else 1.0 for step in steps]
+    share = [min(1.0, STAGE_POINTS / n) ** 2 if step.stage != "solve" else 1.0 for step in steps]
     products = sum(2 * part * product for part in share)
     reads = sum(part * step.inner_iterations * read for part, step in zip(share, steps, strict=True))
     rows: list[Row] = [
