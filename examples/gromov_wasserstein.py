@@ -12,7 +12,8 @@ x = rng.gamma(2.0, size=(30, 3))
 y = (x @ np.linalg.qr(rng.normal(size=(3, 3)))[0])[rng.permutation(30)]
 x, y = x - x.mean(axis=0), y - y.mean(axis=0)
 
-result = invarot.align(x, y, p=2, schedule=0.3, start="signature", tol=1e-10, plan_tol=1e-9, plan_max_iter=2000)
+solver = invarot.Sinkhorn(schedule=0.3, tol=1e-10, plan_tol=1e-9, plan_max_iter=2000)
+result = invarot.align(x, y, p=2, start="signature", solver=solver)
 plan = result.plan.dense()
 gram_x, gram_y = x @ x.T, y @ y.T
 
