@@ -34,11 +34,11 @@ from synthetic import KINDS, cloud, map_error
 import invarot
 from invarot.alignment.judging import rule
 from invarot.alignment.judging.rule import RULE, decide, features
-from invarot.alignment.judging.verdict import Evidence
+from invarot.alignment.verdict import Evidence
 from invarot.geometry.orthogonal import polar
 from invarot.words import Preprocessing, read_vectors
 
-EVIDENCE = ("gain", "split", "surplus", "twins", "smooth", "rivals", "points")
+EVIDENCE = ("gain", "split", "surplus", "twins", "smooth", "points", "rivals", "better")
 RULE_FILE = Path(rule.__file__).with_name("rule.json")
 COPIES = {  # dimensions and points, seeds
     "calibration": (((3, 60), (3, 300), (10, 150), (40, 200), (80, 40), (2, 100), (5, 200), (20, 120), (60, 300), (100, 50)), (20, 21, 22)),

@@ -43,7 +43,6 @@ WITHIN = (
         "search.heats", "search.asked", "improve.refit", "improve.sharpen", "improve.swap_matches",
         "judging.rule", "judging.symmetry", "judging.hints",
     },
-    {"judging.verdict"},
     {"candidate", "evidence"},
     {"loop.stages", "loop.batches"},
     {"loop.alternate"},
@@ -51,7 +50,7 @@ WITHIN = (
     {"problem"},
     {"budget"},
     {"options"},
-    {"history", "tuning"},
+    {"history", "tuning", "verdict"},
 )  # fmt: skip
 APART = {"search", "improve", "judging"}  # none of them may know another
 SOLVING = {"alignment", "starts", "transport", "geometry", "retrieval"}  # where nothing may depend on chance of its own
@@ -212,8 +211,8 @@ def test_the_rules_can_fail(tmp_path):
     assert broken_within("problem", "loop.alternate") == "up"
     assert broken_within("candidate", "evidence") == "sideways"
     assert broken_within("search.search", "judging.rule") == "in another room"
-    assert broken_within("search.search", "judging.verdict") == "in another room"
-    assert broken_within("package", "judging.verdict") is None
+    assert broken_within("search.search", "judging.symmetry") == "in another room"
+    assert broken_within("package", "verdict") is None
     for code, own_seed in (
         ("np.random.default_rng(0)", True), ("default_rng()", True), ("np.random.normal()", True),
         ("np.random.default_rng(seed)", False), ("rng.normal()", False), ("rng.random((2, 2))", False),

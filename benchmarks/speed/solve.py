@@ -12,7 +12,7 @@ import numpy as np
 from invarot.alignment.align import align
 from invarot.alignment.history import Step
 from invarot.alignment.judging.judge import judge_map
-from invarot.alignment.judging.verdict import Verdict
+from invarot.alignment.verdict import Verdict
 from invarot.alignment.loop.alternate import Run, alternate
 from invarot.alignment.loop.stages import solve_in_stages
 from invarot.alignment.options import Schatten, Sinkhorn

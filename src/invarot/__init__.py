@@ -4,11 +4,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .alignment.align import align
-from .alignment.evidence import Evidence
 from .alignment.history import History, StartRecord, Status, Step
-from .alignment.judging.verdict import Verdict
 from .alignment.options import Exact, Rotations, Schatten, Search, Sinkhorn, Stages, paper
 from .alignment.result import Alignment
+from .alignment.verdict import Evidence, Verdict
 from .errors import InputError, MemoryBound, MissingExtra, NotAligned, NotConverged
 from .storage import load
 from .transport.schedule import Schedule

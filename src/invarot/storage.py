@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from .alignment.history import History, StartRecord, Status, Step
-from .alignment.judging.verdict import Verdict
 from .alignment.result import Alignment
+from .alignment.verdict import Verdict
 from .arrays import to_numpy
 from .errors import InputError
 from .folders import ALIGNMENT, read_folder, write_folder

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -27,7 +29,7 @@ def test_a_schedule_is_entered_at_an_epsilon():
     assert budget().at_epsilon(0.2).schedule == Schedule.fixed(0.2)
     assert budget(FAR).at_epsilon(0.2).schedule == Schedule.fixed(0.2, absolute=True)
     assert budget(FAR).at_floor().schedule == Schedule.fixed(1.0, absolute=True)
-    assert budget(FAR).from_epsilon(0.1).schedule == FAR  # a relative epsilon says nothing there
+    assert budget(FAR).from_epsilon(2.0).schedule == replace(FAR, epsilon=2.0)  # in the units of the schedule
 
 
 def test_exact_plans_have_no_epsilon_to_set():

@@ -23,13 +23,13 @@ from ..threads import own_threads
 from .improve.improve import improve
 from .judging.hints import add_origin_hint, add_size_hint
 from .judging.judge import judge
-from .judging.verdict import Verdict
 from .options import Exact, Maps, Rotations, Schatten, Search, Sinkhorn, Solver
 from .package import describe_options, package
 from .problem import Observer, add_seeds, pose
 from .result import Alignment
 from .search.asked import SEED_WEIGHT, check_asked, keep_pairs, keep_rows
 from .search.search import search as run_search
+from .verdict import Verdict
 
 
 def align(

@@ -32,7 +32,7 @@ class Budget:
 
     def from_epsilon(self, epsilon: float) -> Budget:
         """The same, with the schedule entered at ``epsilon`` (not below its floor)."""
-        if self.schedule is None or self.schedule.absolute:
+        if self.schedule is None:
             return self
         return replace(self, schedule=replace(self.schedule, epsilon=max(epsilon, self.schedule.floor)))
 
@@ -120,8 +120,8 @@ def make_budgets(solver: Solver, spacing: float) -> Budgets:
     return Budgets(solve, solver.stages, adaptive, sharpest)
 
 
-def variance_and_spacing(second_moment: Array, mean: Array, count: int) -> tuple[float, float]:
-    """The variance of ``count`` points of that second moment and mean; how far apart they lie, squared, over it.
+def relative_spacing(second_moment: Array, mean: Array, count: int) -> float:
+    """How far apart ``count`` points of that second moment and mean lie, squared, over their variance.
 
     n points of variance v spread over d dimensions lie about v·n^(−2/d) apart, d being (tr C)²/tr C² of the covariance C.
     """
@@ -130,4 +130,4 @@ def variance_and_spacing(second_moment: Array, mean: Array, count: int) -> tuple
     variance = max(float(xp.linalg.trace(covariance)), 0.0)
     shares = covariance / (variance or 1.0)  # before they are squared: float32 has no 1e-40
     dimensions = max(1 / max(float(xp.sum(shares**2)), 1e-30), 1.0)
-    return variance, float(2 * count ** (-2 / dimensions))
+    return float(2 * count ** (-2 / dimensions))

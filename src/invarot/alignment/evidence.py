@@ -20,36 +20,9 @@ from ..retrieval.nearest import mutually_nearest, nearest
 from ..threads import map_blocks, own_threads
 from .problem import Problem
 from .tuning import NULL_ROUNDS, QUERIES
+from .verdict import Evidence
 
 FOLDS = 4  # a point is judged by a map fitted on the other three quarters
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """What the verdict rests on, measured on points held out of the fit and beside a null treated alike.
-
-    Attributes
-    ----------
-    gain : the part of the null's distance to the nearest target that held-out points save; negative where they lie farther.
-    split : how often a map fitted without a point sends it to the same target as the whole map.
-    surplus : ``split`` less that of the null: in few dimensions any map is stable, in many only a right one.
-    twins : how much nearer held-out points lie to their targets than neighbours of one cloud lie to each other; negative
-        where they lie farther off.
-    smooth : how alike what is left over is at neighbouring points that have matches of their own: noise is not, a wrong
-        turn is; next to nothing where points lie nearer to their targets than to each other.
-    points : source points that all this was gathered on.
-    rivals : other maps, as good, that send points elsewhere: a symmetry of the clouds.
-    better : answers of plain starts that score clearly higher (looked for where points are few and starts were chosen).
-    """
-
-    gain: float
-    split: float
-    surplus: float
-    twins: float
-    smooth: float
-    points: int
-    rivals: int = 0
-    better: int = 0
 
 
 @dataclass(frozen=True)

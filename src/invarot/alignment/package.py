@@ -12,10 +12,10 @@ from ..arrays import Array, namespace, transpose
 from ..geometry.frames import best_scale
 from ..transport.plan import EntropicPlan, SparsePlan, extend
 from .candidate import Found
-from .judging.verdict import Verdict
 from .options import Maps, Search, Solver
 from .problem import Problem
 from .result import Alignment
+from .verdict import Verdict
 
 
 def package(

@@ -15,7 +15,7 @@ from ..geometry.frames import Frame, make_frame, mean_square, weighted_second_mo
 from ..geometry.orthogonal import RotationGroup
 from ..geometry.schatten import SchattenBall, identity_radius
 from ..starts.seeds import check_pairs
-from .budget import Budgets, make_budgets, variance_and_spacing
+from .budget import Budgets, make_budgets, relative_spacing
 from .history import Step
 from .options import Maps, Rotations, Solver
 from .tuning import SAME_ANSWER, SLACK
@@ -83,7 +83,8 @@ def pose(
     second_moment = weighted_second_moment(inside_x, weight_x)
     cost_scale = 2 * math.sqrt(square_x * square_y) * reach or 1.0
     count = max(inside_x.shape[0], inside_y.shape[0])
-    variance, spacing = variance_and_spacing(second_moment, weight_x @ inside_x, count)
+    variance_scale = math.sqrt(_variance(inside_x, weight_x) * _variance(inside_y, weight_y)) * reach or 1.0
+    spacing = relative_spacing(second_moment, weight_x @ inside_x, count)
     return Problem(
         x=inside_x,
         y=inside_y,
@@ -94,13 +95,13 @@ def pose(
         second_moment=second_moment,
         mean_square_y=square_y,
         cost_scale=cost_scale,
-        variance_scale=math.sqrt(_variance(inside_x, weight_x) * _variance(inside_y, weight_y)) * reach or 1.0,
+        variance_scale=variance_scale,
         maps=maps.ball,
         objective=solver.objective,
         scale=scale,
         ordered=ordered,
         spacing=spacing,
-        budgets=make_budgets(solver, spacing * variance / cost_scale),
+        budgets=make_budgets(solver, spacing * variance_scale / cost_scale),
         on_step=on_step,
     )
 

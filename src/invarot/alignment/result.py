@@ -14,7 +14,7 @@ from ..retrieval.nearest import nearest
 from ..transport.exact import are_uniform, exact_plan
 from ..transport.plan import EntropicPlan, SparsePlan
 from .history import History, StartRecord, Status
-from .judging.verdict import Verdict
+from .verdict import Verdict
 
 ONE_TO_ONE = 2000  # points up to which matches are assigned one to one by default
 

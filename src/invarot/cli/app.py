@@ -15,7 +15,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from .. import __version__
-from ..alignment.judging.verdict import Verdict
+from ..alignment.verdict import Verdict
 from ..checks import check_choice
 from ..retrieval.scores import METHODS
 

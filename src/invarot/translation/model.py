@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..alignment.judging.verdict import Verdict
+from ..alignment.verdict import Verdict
 from ..arrays import to_numpy
 from ..checks import check_choice, check_count, check_points
 from ..errors import InputError

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..alignment.judging.verdict import Verdict
+from ..alignment.verdict import Verdict
 from ..errors import InputError
 from ..folders import TRANSLATION, read_folder, write_folder
 from ..words.vectors import Vectors

@@ -35,6 +35,7 @@ def fit_to_neighbours(problem: Problem, w: Array) -> Array | None:
     """
     xp = namespace(w)
     size = _size(problem.x @ w, problem.y, problem.a, problem.b)
+    still = max(problem.budgets.solve.tol, problem.budgets.solve.plan_tol)
     for _ in range(ROUGH_STEPS):
         i, j, score = matches_by_distance(size * (problem.x @ w), problem.y)
         if i.shape[0] < PER_DIMENSION * max(w.shape):
@@ -44,7 +45,7 @@ def fit_to_neighbours(problem: Problem, w: Array) -> Array | None:
         left, right = xp.take(problem.x, i, axis=0), xp.take(problem.y, j, axis=0)
         moment = transpose(left) @ (right * weight[:, None])
         before, w = w, problem.maps.best_map(moment if problem.seeds is None else moment + problem.seeds)
-        if float(xp.sum((w - before) ** 2)) <= problem.budgets.solve.plan_tol**2 * float(xp.sum(w**2)):
+        if float(xp.sum((w - before) ** 2)) <= still**2 * float(xp.sum(w**2)):
             break
         size = _size(left @ w, right, weight, weight)
     return w

@@ -8,7 +8,7 @@ from dataclasses import replace
 from ...arrays import Array, namespace
 from ...geometry.frames import mean_square
 from ..tuning import OTHER_ORIGIN, OTHER_SIZE
-from .verdict import Verdict
+from ..verdict import Verdict
 
 
 def add_size_hint(verdict: Verdict, x: Array, y: Array, a: Array, b: Array, *, radius: float) -> Verdict:

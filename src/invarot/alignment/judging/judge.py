@@ -11,9 +11,9 @@ from ...arrays import Array
 from ..candidate import Found
 from ..evidence import gather_evidence
 from ..problem import Problem
+from ..verdict import Verdict
 from .rule import decide
 from .symmetry import count_symmetries
-from .verdict import Verdict
 
 
 def judge(problem: Problem, found: Found, rng: np.random.Generator) -> Verdict:

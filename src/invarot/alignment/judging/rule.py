@@ -6,8 +6,7 @@ import json
 import math
 from importlib.resources import files
 
-from ..evidence import Evidence
-from .verdict import Verdict
+from ..verdict import Evidence, Verdict
 
 RULE = json.loads(files(__package__).joinpath("rule.json").read_text(encoding="utf-8"))
 
@@ -47,7 +46,9 @@ def decide(evidence: Evidence) -> Verdict:
         reasons.insert(0, f"only {evidence.points} points: many maps would fit as well")
     if word == "aligned" and evidence.better:
         word, probability = "doubtful", 0.5
-        reasons.insert(0, "another start scores higher: what was asked for is not the best")
+        reasons.insert(
+            0, "another start, or a map that was not allowed, scores higher: what was asked for is not the best"
+        )
     return Verdict(word, probability, evidence, tuple(reasons), symmetric)
 
 

@@ -25,7 +25,8 @@ def solve_in_stages(problem: Problem, maps: Array, budget: Budget, *, rng: np.ra
     rough = replace(budget, tol=max(budget.tol, budget.plan_tol)).at_most(ROUGH_STEPS)
     schedule = budget.schedule
     if sizes and schedule is not None:
-        middle = min(max(COARSE_EPSILON, schedule.floor), schedule.epsilon)
+        coarse = COARSE_EPSILON * (problem.cost_scale if schedule.absolute else 1.0)
+        middle = min(max(coarse, schedule.floor), schedule.epsilon)
         rough = replace(rough, schedule=replace(schedule, floor=middle))
         budget = budget.from_epsilon(middle)
     for size in sizes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -11,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array, namespace
+from ...geometry.orthogonal import RotationGroup
+from ...geometry.schatten import SchattenBall
 from ...starts import STARTS
 from ...starts.portfolio import Wave, waves
 from ..budget import Budget
@@ -28,19 +31,36 @@ from .heats import choose_finalists, race_points, run_heats
 
 def search(problem: Problem, asked: Asked, rng: np.random.Generator) -> Found:
     """Run the starts that were asked for; different answers come back, best first."""
+    if asked.name == "auto":
+        found = race(problem, make_waves(problem, asked, rng), waves=asked.waves, rng=rng)
+    else:
+        found = solve_all(problem, make_starts(problem, asked, rng), asked, rng)
+    return replace(
+        found, plain=find_plain(problem, asked, found, rng), notes=note_unused(problem, asked, starts=len(found.starts))
+    )
+
+
+def make_waves(problem: Problem, asked: Asked, rng: np.random.Generator) -> Iterator[Wave]:
+    """The portfolio of starts, as maps of the family of the problem."""
     coming = waves(
         problem.x, problem.y, problem.a, problem.b, rng=rng, ordered=problem.ordered, pairs=asked.pairs,
         side=asked.side, side_weight=asked.side_weight,
     )  # fmt: skip
-    fitted = (replace(wave, maps=problem.maps.fit(wave.maps)) for wave in coming)
-    if asked.name == "auto":
-        found = race(problem, fitted, waves=asked.waves, rng=rng)
-    else:
-        found = solve_all(problem, make_starts(problem, asked, rng), asked, rng)
-        if problem.largest <= COMPARED_POINTS and problem.seeds is None:
-            # of few points a wrong answer may fit unseen ones too: what plain starts find shows it
-            found = replace(found, plain=race(replace(problem, on_step=None), fitted, waves=1, rng=rng).candidates)
-    return replace(found, notes=note_unused(problem, asked, starts=len(found.starts)))
+    return (replace(wave, maps=problem.maps.fit(wave.maps)) for wave in coming)
+
+
+def find_plain(problem: Problem, asked: Asked, found: Found, rng: np.random.Generator) -> tuple[Candidate, ...]:
+    """What the first wave finds beside starts that were asked for, or with reflections where these were not allowed.
+
+    Of few points a wrong answer may hold for unseen ones too; a better one shows it. Many starts are each other's test.
+    """
+    chosen = asked.name != "auto" and len(found.starts) <= STARTS_PER_BATCH
+    rotations = isinstance(problem.maps, RotationGroup)
+    if problem.largest > COMPARED_POINTS or problem.seeds is not None or not (chosen or rotations):
+        return ()
+    maps = SchattenBall(math.inf, problem.maps.radius) if rotations else problem.maps
+    plain = replace(problem, maps=maps, on_step=None)
+    return race(plain, make_waves(plain, asked, rng), waves=1, rng=rng).candidates
 
 
 def race(problem: Problem, coming: Iterator[Wave], *, waves: int, rng: np.random.Generator) -> Found:
