@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import subprocess
 import sys
@@ -12,13 +13,16 @@ PACKAGES = ("invarot", "numpy", "scipy", "matplotlib", "torch")
 
 
 def describe_commit(file: Path = Path(__file__)) -> str:
-    """``git describe --always --dirty`` of the checkout that ``file`` is part of; the package's version without one."""
+    """``git describe --always --dirty`` of the checkout that ``file`` is part of.
+
+    Without one, what the environment variable INVAROT_COMMIT says, for a copy sent to another machine; else the version.
+    """
     # a package installed inside somebody else's checkout is not part of it: the file has to be tracked
     if _git(file, "ls-files", "--error-unmatch", file.name) is not None:
         found = _git(file, "describe", "--always", "--dirty")
         if found:
             return found
-    return f"invarot {versions().get('invarot', 'of unknown version')}"
+    return os.environ.get("INVAROT_COMMIT") or f"invarot {versions().get('invarot', 'of unknown version')}"
 
 
 def describe_machine() -> str:
