@@ -1,6 +1,6 @@
 """What every tuned number and every pass of the solver is worth: each number halved and doubled, each pass switched off.
 
-    OMP_NUM_THREADS=1 python benchmarks/ablation.py --seeds 2 --jobs 2
+    OMP_NUM_THREADS=1 python benchmarks/ablation.py
     python benchmarks/ablation.py --data DATA --device cuda        # on word vectors instead
     python benchmarks/ablation.py --summarise                      # the page again, from the rows there are
 
@@ -203,8 +203,7 @@ def run_words(task: Task) -> list[dict[str, Any]]:
 
 def summarise(rows: list[dict[str, Any]], out: Path) -> str:
     lines = ["# What each tuned number and each pass is worth", "", *header(
-        "OMP_NUM_THREADS=1 python benchmarks/ablation.py --seeds 2 --jobs 2",
-        "python benchmarks/ablation.py --data DATA --device cuda",
+        "OMP_NUM_THREADS=1 python benchmarks/ablation.py",
     )]  # fmt: skip
     for family in sorted({row["set"] for row in rows}):
         some = [row for row in rows if row["set"] == family]
@@ -228,7 +227,7 @@ def summarise(rows: list[dict[str, Any]], out: Path) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--data", type=Path)
     parser.add_argument("--device", default="cpu")
