@@ -3,16 +3,58 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from importlib.util import find_spec
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias, TypeGuard
 
 import array_api_compat as compat
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .errors import InputError, MissingExtra
 
-Array: TypeAlias = Any  # numpy.ndarray or torch.Tensor: the array API has no common type
 Namespace: TypeAlias = Any
+Tensor: TypeAlias = Any  # a torch tensor, by code that knows it has one
+
+
+class Array(Protocol):
+    """What the core asks of an array, and what ``numpy.ndarray`` and ``torch.Tensor`` both have."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def ndim(self) -> int: ...
+    @property
+    def dtype(self) -> Any: ...
+    def __getitem__(self, key: Any, /) -> Array: ...
+    def __setitem__(self, key: Any, value: Any, /) -> None: ...
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[Array]: ...
+    def __add__(self, other: Any, /) -> Array: ...
+    def __radd__(self, other: Any, /) -> Array: ...
+    def __sub__(self, other: Any, /) -> Array: ...
+    def __rsub__(self, other: Any, /) -> Array: ...
+    def __mul__(self, other: Any, /) -> Array: ...
+    def __rmul__(self, other: Any, /) -> Array: ...
+    def __truediv__(self, other: Any, /) -> Array: ...
+    def __rtruediv__(self, other: Any, /) -> Array: ...
+    def __pow__(self, other: Any, /) -> Array: ...
+    def __rpow__(self, other: Any, /) -> Array: ...
+    def __matmul__(self, other: Any, /) -> Array: ...
+    def __rmatmul__(self, other: Any, /) -> Array: ...
+    def __and__(self, other: Any, /) -> Array: ...
+    def __or__(self, other: Any, /) -> Array: ...
+    def __lt__(self, other: Any, /) -> Array: ...
+    def __le__(self, other: Any, /) -> Array: ...
+    def __gt__(self, other: Any, /) -> Array: ...
+    def __ge__(self, other: Any, /) -> Array: ...
+    def __eq__(self, other: object, /) -> Any: ...
+    def __ne__(self, other: object, /) -> Any: ...
+    def __neg__(self) -> Array: ...
+    def __invert__(self) -> Array: ...
+    def __float__(self) -> float: ...
+    def __int__(self) -> int: ...
+    def __bool__(self) -> bool: ...
 
 
 def namespace(*arrays: Array) -> Namespace:
@@ -25,7 +67,7 @@ def is_array(x: object) -> bool:
     return bool(compat.is_numpy_array(x) or compat.is_torch_array(x))
 
 
-def is_torch(x: object) -> bool:
+def is_torch(x: object) -> TypeGuard[Tensor]:
     return bool(compat.is_torch_array(x))
 
 
@@ -42,7 +84,7 @@ def library(x: Array) -> str:
     return f"torch ({x.device})" if is_torch(x) else "numpy"
 
 
-def to_numpy(x: Array) -> np.ndarray[Any, Any]:
+def to_numpy(x: Array | ArrayLike) -> np.ndarray[Any, Any]:
     """A NumPy copy or view of ``x``, from any device."""
     return x.detach().cpu().numpy() if is_torch(x) else np.asarray(x)
 
@@ -90,7 +132,7 @@ def import_torch(what: str) -> Any:
     return torch
 
 
-def tensor(values: np.ndarray[Any, Any]) -> Array:
+def tensor(values: np.ndarray[Any, Any]) -> Tensor:
     """``values`` as a torch tensor on the CPU, sharing its memory."""
     import torch
 
@@ -126,7 +168,10 @@ def log(z: Array) -> Array:
 
 
 def exp_in_place(z: Array) -> Array:
-    return z.exp_() if is_torch(z) else np.exp(z, out=z)
+    if is_torch(z):
+        return z.exp_()
+    z = to_numpy(z)
+    return np.exp(z, out=z)
 
 
 def normal(rng: np.random.Generator, shape: tuple[int, ...], like: Array) -> Array:
@@ -138,7 +183,7 @@ def machine_epsilon(x: Array) -> float:
     return float(namespace(x).finfo(x.dtype).eps)
 
 
-def free_device_memory(x: Array) -> int:
+def free_device_memory(x: Tensor) -> int:
     """Bytes free on the CUDA device of ``x``, what torch has cached counted in."""
     import torch
 
@@ -160,6 +205,7 @@ def top_values(z: Array, k: int) -> Array:
     """The ``k`` largest entries along the last axis, in no order; a NumPy ``z`` is overwritten."""
     if is_torch(z):
         return z.topk(k, dim=-1, sorted=False).values
+    z = to_numpy(z)
     z.partition(z.shape[-1] - k, axis=-1)
     return z[..., z.shape[-1] - k :]
 
@@ -169,6 +215,7 @@ def top_k(z: Array, k: int) -> tuple[Array, Array]:
     if is_torch(z):
         values, indices = z.topk(k, dim=-1)
         return values, indices
+    z = to_numpy(z)
     width = z.shape[-1]
     found = np.argmax(z, axis=-1)[..., None] if k == 1 else np.argpartition(z, width - k, axis=-1)[..., width - k :]
     values = np.take_along_axis(z, found, axis=-1)

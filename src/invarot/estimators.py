@@ -9,6 +9,7 @@ import numpy as np
 
 from .alignment.align import align
 from .alignment.options import Exact, Rotations, Schatten, Search, Sinkhorn
+from .arrays import to_numpy
 from .checks import check_rng, check_weights
 from .errors import InputError, MissingExtra
 from .transport.choice import parse_memory
@@ -141,7 +142,7 @@ class InvariantAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             raise InputError(f"y: expected {z.shape[1]} columns, as the target that was fitted, got {target.shape[1]}")
         b = check_weights(self.b if y is None else None, "b", target)
         memory = None if self.solver is None else parse_memory(self.solver.memory)
-        return _share_saved(z, target, b, memory)
+        return _share_saved(z, target, to_numpy(b), memory)
 
     @property
     def _n_features_out(self) -> int:

@@ -33,7 +33,7 @@ class Step:
     gap: float
     mode: str
     stage: str = "solve"
-    map: Array = field(default=None, repr=False, compare=False)
+    map: Array | None = field(default=None, repr=False, compare=False)
 
 
 class History(Sequence[Step]):

@@ -82,7 +82,8 @@ def wasserstein_procrustes_runs(
     count = min(words, *(len(side) for pair in sides for side in pair[:2]))
     for epoch in range(epochs):
         size = min(batch * 2**epoch, count)
-        before, total = maps, 0.0
+        before = maps
+        total: Array | float = 0.0
         rounds = max(1, iterations // 4**epoch)
         for _ in range(rounds):
             few_x, few_y = _draw(sides, count, size, generators)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import to_numpy
 from ..geometry.schatten import SchattenBall
 from ..words import Gold, Preprocessing, load_core_pair
 
@@ -44,5 +45,5 @@ def core_words(count: int) -> tuple[Floats, Floats, Gold]:
     """The first words of the pair that ships along, preprocessed, and its gold list."""
     source, target, pairs = load_core_pair()
     source, target = source.first(count), target.first(count)
-    x, y = (Preprocessing().fit_apply(side.vectors)[1] for side in (source, target))
+    x, y = (to_numpy(Preprocessing().fit_apply(side.vectors)[1]) for side in (source, target))
     return x, y, Gold.from_pairs(pairs, source.words, target.words)

@@ -13,7 +13,7 @@ from scipy.stats import rankdata
 from ..alignment.loop.alternate import alternate
 from ..alignment.options import Schatten, Sinkhorn
 from ..alignment.problem import pose
-from ..arrays import as_like, on_cuda, place
+from ..arrays import Array, as_like, on_cuda, place, to_numpy
 from ..baselines.adversarial import Epoch, adversarial_runs
 from ..errors import MissingExtra
 from ..retrieval import evaluate
@@ -65,7 +65,7 @@ def invariant(words: int, start: str, context: Context, number: int) -> list[Row
     few_x, few_y = pair.x[:words], pair.y[:words]
     uniform = np.full(words, 1 / words, dtype=few_x.dtype)
     rng = np.random.default_rng((context.seed, number))
-    maps = STARTS[start](few_x, few_y, uniform, uniform, rng=rng)[:1].astype(few_x.dtype)
+    maps: Array = to_numpy(STARTS[start](few_x, few_y, uniform, uniform, rng=rng)[:1]).astype(few_x.dtype)
     problem = pose(few_x, few_y, uniform, uniform, maps=Schatten(), solver=Sinkhorn(plan_tol=5e-3, plan_max_iter=30))
     decay = 0.8 if context.quick else 0.9
     plan, rows, before = None, [], None
@@ -73,7 +73,7 @@ def invariant(words: int, start: str, context: Context, number: int) -> list[Row
     for step, epsilon in enumerate(schedule):
         run = alternate(problem, maps, problem.budgets.solve.at_epsilon(epsilon).at_most(1), warm=plan)
         plan, maps, record = run.plan(0), run.maps, run.history(0)[-1]
-        images = plan.apply(few_y) * words
+        images = to_numpy(plan.apply(few_y)) * words
         moved = float("nan") if before is None else float(np.sqrt(np.mean(np.sum((images - before) ** 2, axis=1))))
         before = images
         rows.append({

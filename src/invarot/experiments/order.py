@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import Search, align
+from ..arrays import to_numpy
 from ..baselines import gromov_wasserstein, learn_maps, wasserstein_procrustes
 from ..baselines.procrustes import procrustes_map
 from ..retrieval import evaluate
@@ -26,7 +27,7 @@ def systems(quick: bool) -> dict[str, System]:
 
     def solved(x: Floats, y: Floats, **options: Any) -> tuple[Floats, Floats]:
         found = align(x, y, solver=SOLVER, **options)
-        return found.map, np.eye(y.shape[1])
+        return to_numpy(found.map), np.eye(y.shape[1])
 
     def rank_start(x: Floats, y: Floats, seed: int) -> tuple[Floats, Floats]:
         rows = np.arange(min(len(x), len(y)))
@@ -34,7 +35,7 @@ def systems(quick: bool) -> dict[str, System]:
 
     def learned(x: Floats, y: Floats, seed: int) -> tuple[Floats, Floats]:
         found = learn_maps(x, y, patience=4 if quick else 15, rng=seed)
-        return found.x_map, found.y_map
+        return to_numpy(found.x_map), to_numpy(found.y_map)
 
     def batches(x: Floats, y: Floats, seed: int) -> tuple[Floats, Floats]:
         size = (
@@ -42,14 +43,17 @@ def systems(quick: bool) -> dict[str, System]:
             if quick
             else {"epochs": 2, "iterations": 400}
         )
-        return wasserstein_procrustes(x, y, rng=seed, **size).map, np.eye(y.shape[1])
+        return to_numpy(wasserstein_procrustes(x, y, rng=seed, **size).map), np.eye(y.shape[1])
 
     return {
         "l_∞, row i with row i as start": rank_start,
         "l_∞, auto, told of the order": lambda x, y, seed: solved(x, y, search=Search(ordered=True), rng=seed),
         "l_∞, auto": lambda x, y, seed: solved(x, y, rng=seed),
         "self-learning": learned,
-        "Gromov–Wasserstein": lambda x, y, seed: (gromov_wasserstein(x, y, epsilon=5e-4).map, np.eye(y.shape[1])),
+        "Gromov–Wasserstein": lambda x, y, seed: (
+            to_numpy(gromov_wasserstein(x, y, epsilon=5e-4).map),
+            np.eye(y.shape[1]),
+        ),
         "Wasserstein–Procrustes": batches,
     }
 

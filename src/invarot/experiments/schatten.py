@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import to_numpy
 from ..geometry.schatten import SchattenBall, dual_exponent, identity_radius, vector_norm
 from .run import Cell, Context, Experiment, Row, held
 from .style import INK, look
@@ -27,7 +28,7 @@ def measure(p: float, context: Context) -> list[Row]:
     u, v = (np.linalg.qr(rng.normal(size=(2, 2)))[0] for _ in range(2))
     moment = u @ np.diag(SIGMA) @ v.T
     ball = SchattenBall(p)
-    best = ball.best_map(moment)
+    best = to_numpy(ball.best_map(moment))
     spectrum = np.linalg.svd(best)[1]
     guesses = ball.fit(rng.normal(size=(2_000 if context.quick else 200_000, 2, 2)))
     row = {

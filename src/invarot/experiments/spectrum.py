@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import Search, align
+from ..arrays import to_numpy
 from ..retrieval import evaluate
 from .clouds import core_words, make_cloud, random_map
 from .run import Cell, Context, Experiment, Row, held
@@ -36,7 +37,7 @@ def measure(p: float, seeds: int, words: int, context: Context) -> list[Row]:
             y = (x @ true + 0.1 * rng.normal(size=x.shape))[order]
             found = align(x, y, p=p, rng=seed)
             score = float(np.mean(np.asarray(found.matches()) == np.argsort(order)))
-            error = float(np.linalg.norm(found.map - true) / np.linalg.norm(true))
+            error = float(np.linalg.norm(to_numpy(found.map) - true) / np.linalg.norm(true))
             rows.append({"task": task, "p": p, "inverse": 1 / p, "seed": seed, "score": 100 * score,
                          "map_error": error, "verdict": found.verdict.word})  # fmt: skip
     x, y, gold = core_words(5000)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import to_numpy
 from ..errors import InputError
 from ..words import Gold, Preprocessing, Vectors, load_core_pair, read_dictionary, read_vectors
 from .run import Context
@@ -87,5 +88,4 @@ def _read_pair(vectors: Path, dictionaries: Path, pattern: str, words: int, name
 
 
 def _prepare(side: Vectors) -> np.ndarray[Any, Any]:
-    found: np.ndarray[Any, Any] = Preprocessing().fit_apply(np.asarray(side.vectors, dtype=np.float32))[1]
-    return found
+    return to_numpy(Preprocessing().fit_apply(np.asarray(side.vectors, dtype=np.float32))[1])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from ..arrays import Array, is_torch, logsumexp, namespace, on_cuda, top_values, transpose
+from ..arrays import Array, is_torch, logsumexp, namespace, on_cuda, to_numpy, top_values, transpose
 from ..threads import map_blocks
 
 METHODS = ("cosine", "csls", "inverted-softmax")
@@ -108,7 +108,7 @@ def _best_rows(parts: list[Array], k: int) -> Array:
     if stacked.shape[0] <= k:
         return stacked
     turned = transpose(stacked)
-    return transpose(top_values(turned if is_torch(turned) else turned.copy(order="C"), k))
+    return transpose(top_values(turned if is_torch(turned) else to_numpy(turned).copy(order="C"), k))
 
 
 def _pool_size(count: int, k: int, pool: int) -> int:

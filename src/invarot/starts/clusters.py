@@ -102,7 +102,7 @@ def _as_many(one: tuple[Array, Array], other: tuple[Array, Array]) -> list[tuple
 
 def _centred_distances(c: NDArray[np.float64]) -> NDArray[np.float64]:
     """Distances between rows, off-diagonal entries shifted to mean zero and scaled to unit length."""
-    found = np.sqrt(np.maximum(squared_distances(c, c), 0)).astype(np.float64)
+    found = np.sqrt(np.maximum(to_numpy(squared_distances(c, c)), 0)).astype(np.float64)
     k = found.shape[0]
     off = ~np.eye(k, dtype=bool)
     if k > 1:

@@ -54,7 +54,7 @@ def map_new(
     """Take vectors of new words (n, d) through all steps, with the known words alongside where a step compares with them."""
     chain = find_applied(records)
     last = max((number for number, (step, _) in enumerate(chain) if step.apply_new is not None), default=0)
-    known = {name: one.vectors for name, one in zip(SIDES, vocabularies, strict=True)}
+    known: dict[Side, Array] = {name: one.vectors for name, one in zip(SIDES, vocabularies, strict=True)}
     z = vectors
     for number, (step, record) in enumerate(chain):
         if step.apply_new is None:

@@ -25,9 +25,9 @@ class Anderson:
         self.moves: list[Array] = []  # differences of successive G(v), (…, m)
         self.bends: list[Array] = []  # and of their residuals
         self.last: tuple[Array, Array] | None = None  # the G(v) of the last good sweep, and its residual
-        self.least: Array = None  # (…): the smallest error so far
-        self.rest: Array = None  # (…): plain sweeps still to do
-        self.penalty: Array = None  # (…): how many the next undone combination will cost
+        self.least: Array  # (…): the smallest error so far
+        self.rest: Array  # (…): plain sweeps still to do
+        self.penalty: Array  # (…): how many the next undone combination will cost
 
     def propose(self, v: Array, fresh: Array, error: Array, tol: float, *, last: bool = False) -> Array:
         """The v to sweep next, from the last one, its G(v) = ``fresh`` and its error (…); nothing risky in the ``last``."""

@@ -22,6 +22,7 @@ from ..arrays import (
     machine_epsilon,
     namespace,
     on_cuda,
+    to_numpy,
     transpose,
 )
 from ..threads import map_blocks, workers
@@ -75,9 +76,9 @@ class BlockedCost:
         self.compiled = keep and not is_torch(z) and shape[:-2] == (1,) and can_compile(math.prod(shape))
         self.tiny = float(xp.finfo(z.dtype).tiny) / machine_epsilon(z)
         self.reach = 0.4 * math.log(float(xp.finfo(z.dtype).max))  # how far v may drift before the kernel is rebuilt
-        self.kernel: Array = None  # until the first potential is absorbed
+        self.kernel: Array | None = None  # until the first potential is absorbed
         self.top = xp.zeros(self.shape[:-1], dtype=z.dtype, device=device(z))
-        self.absorbed: Array = None
+        self.absorbed: Array
 
     @property
     def mode(self) -> str:
@@ -107,8 +108,8 @@ class BlockedCost:
     def _both_sums(self, kernel: Array, right: Array, a: Array) -> tuple[Array, Array]:
         """K · right and (a / that) · K for a block of rows K."""
         if self.compiled:
-            mass, columns = one_pass(kernel[0], right[0], a.reshape(-1))
-            return mass[None], columns[None]
+            sums = one_pass(to_numpy(kernel[0]), to_numpy(right[0]), to_numpy(a).reshape(-1))
+            return sums[0][None], sums[1][None]
         mass = (kernel @ right[..., None])[..., 0]
         return mass, ((a / mass)[..., None, :] @ kernel)[..., 0, :]
 
@@ -156,14 +157,16 @@ class BlockedCost:
             return
         if self.kernel is None:
             self.kernel = xp.empty(self.shape, dtype=v.dtype, device=device(v))
+        kernel = self.kernel
 
         def work(rows: slice) -> None:
-            self.kernel[..., rows, :], self.top[..., rows] = self._stabilised(rows)
+            kernel[..., rows, :], self.top[..., rows] = self._stabilised(rows)
 
         exhaust(self._over_rows(work))
 
     def _kernel_rows(self, rows: slice) -> tuple[Array, Array]:
         if self.keep:
+            assert self.kernel is not None
             return self.kernel[..., rows, :], self.top[..., rows]
         return self._stabilised(rows)
 
@@ -209,6 +212,7 @@ class MatrixCost(BlockedCost):
         """Γ (…, n, m), as an array."""
         xp = namespace(u)
         self._reach_for(v)
+        assert self.kernel is not None
         left, right = self.a * xp.exp(u + self.top), self.b * xp.exp(v - self.absorbed)
         return left[..., :, None] * self.kernel * right[..., None, :]
 

@@ -38,9 +38,9 @@ def _compiled() -> OnePass:
     # sums may be reordered, as BLAS does; infinities and NaN keep their meaning
     options = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz", "arcp"}}
     try:
-        return numba.njit(cache=True, **options)(_four_rows_at_a_time)  # type: ignore[no-any-return]
+        return numba.njit(cache=True, **options)(_four_rows_at_a_time)
     except RuntimeError:  # nowhere to keep the compiled code
-        return numba.njit(**options)(_four_rows_at_a_time)  # type: ignore[no-any-return]
+        return numba.njit(**options)(_four_rows_at_a_time)
 
 
 def _four_rows_at_a_time(kernel: Floats, right: Floats, a: Floats, mass: Floats, columns: Floats) -> None:

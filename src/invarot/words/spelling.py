@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..arrays import Array, as_like, namespace
+from ..arrays import Array, as_like, namespace, to_numpy
 from .preprocessing import unit_rows
 
 SIZE = 512  # coordinates; they gained a quarter of a point over half as many
@@ -53,8 +53,7 @@ def spelling(words: Sequence[str], *, longest: int = LONGEST, size: int = SIZE) 
     held = sparse.csr_matrix((times, columns, ends), shape=(len(runs), len(places)))
     bits = b"".join(_digest(run, size // 8) for run in places)
     signs = np.frombuffer(bits, dtype=np.uint8).reshape(len(places), size // 8)
-    found: Floats = unit_rows(np.asarray(held @ (2 * np.unpackbits(signs, axis=1).astype(np.float32) - 1)))
-    return found
+    return to_numpy(unit_rows(np.asarray(held @ (2 * np.unpackbits(signs, axis=1).astype(np.float32) - 1))))
 
 
 def add_spelling(z: Array, words: Sequence[str], weight: float, *, size: int = SIZE) -> Array:

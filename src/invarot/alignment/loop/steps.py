@@ -34,7 +34,7 @@ class EntropicCoupler:
         self.problem, self.budget = problem, budget
         self.potentials = Potentials.zero(problem.a, problem.b, starts=starts)
         self.epsilon: float | None = None
-        self.z: Array = None
+        self.z: Array
         if warm is not None:
             self.potentials = self.potentials.with_columns(warm.v)
             self.epsilon = warm.epsilon

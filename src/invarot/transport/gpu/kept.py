@@ -7,7 +7,7 @@ import torch
 import triton
 import triton.language as tl
 
-from ...arrays import Array, namespace
+from ...arrays import Array, Tensor, namespace
 from . import kernels, launch
 from .cost import KernelCost
 from .operands import Operand
@@ -81,7 +81,7 @@ class KeptCost(KernelCost):
         self.kernel = write(self.z, self.y, u, v + self.log_b, self.scale)
 
 
-def write(z: Operand, y: Operand, u: Array, v: Array, scale: float) -> Array:
+def write(z: Operand, y: Operand, u: Tensor, v: Tensor, scale: float) -> Tensor:
     """2^LIFT · exp(scale·⟨z_i, y_j⟩ + u_i + v_j) in half precision: (n, m), a view of rows padded to 64."""
     n, m = z.rows, y.rows
     pitch = -(-m // 64) * 64
@@ -96,7 +96,7 @@ def write(z: Operand, y: Operand, u: Array, v: Array, scale: float) -> Array:
     return kernel[:, :m]
 
 
-def product(kernel: Array, right: Array) -> Array:
+def product(kernel: Tensor, right: Tensor) -> Tensor:
     """The kernel times a vector, in float32."""
     n, m = kernel.shape
     out = torch.empty(n, dtype=torch.float32, device=right.device)
@@ -104,7 +104,7 @@ def product(kernel: Array, right: Array) -> Array:
     return out
 
 
-def product_transposed(kernel: Array, left: Array) -> Array:
+def product_transposed(kernel: Tensor, left: Tensor) -> Tensor:
     """A vector times the kernel, in float32."""
     n, m = kernel.shape
     across = triton.cdiv(m, 256)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import math
+from typing import Any
 
 import torch
 import triton
 
-from ...arrays import Array
+from ...arrays import Tensor
 from . import kernels
 from .operands import Operand
 
@@ -39,25 +40,25 @@ def _hopper_fits(z: Operand, y: Operand, s: int, *, least: int, most: int) -> bo
 
 
 @functools.cache
-def _layout(box: tuple[int, int], half: bool) -> Array:
+def _layout(box: tuple[int, int], half: bool) -> Any:
     return gl.NVMMASharedLayout.get_default_for(list(box), gl.float16 if half else gl.bfloat16)
 
 
-def _describe(x: Array, box: tuple[int, int]) -> Array:
+def _describe(x: Tensor, box: tuple[int, int]) -> Any:
     """What the copy engine must know of ``x`` to fetch boxes of it."""
     return TensorDescriptor(x, list(x.shape), list(x.stride()), list(box), _layout(box, x.dtype == torch.float16))
 
 
-def _size(*arrays: Array) -> int:
+def _size(*arrays: Tensor) -> int:
     return int(max(a.shape[0] for a in arrays))
 
 
-def _step(x: Array) -> int:
+def _step(x: Tensor) -> int:
     """Elements from one problem of the batch to the next; none when the batch shares one."""
     return int(x.stride(0)) if x.shape[0] > 1 else 0
 
 
-def _padded(v: Array, length: int) -> Array:
+def _padded(v: Tensor, length: int) -> Tensor:
     """``v`` in base 2, with −inf up to ``length``: what the Hopper kernels read without a mask."""
     out = torch.full((v.shape[0], length), -math.inf, dtype=torch.float32, device=v.device)
     torch.mul(v, 1 / math.log(2), out=out[:, : v.shape[1]])
@@ -88,7 +89,7 @@ def _parts(rows: int, tiles: int, processors: int) -> int:
     return min(costs, key=lambda p: (costs[p], p))
 
 
-def lse(z: Operand, y: Operand, v: Array, scale: float, guess: Array | None) -> Array:
+def lse(z: Operand, y: Operand, v: Tensor, scale: float, guess: Tensor | None) -> Tensor:
     """As :func:`ops.lse`, for prepared points and v, guess with a batch axis."""
     s, n, m, v = _size(z.data, y.data, v), z.rows, y.rows, v.contiguous()
     if m <= _SAMPLE:
@@ -102,7 +103,7 @@ def lse(z: Operand, y: Operand, v: Array, scale: float, guess: Array | None) -> 
     return _online(z, y, v, scale, s, guess, _sums(z, y, v, scale, s, guess))
 
 
-def _sums(z: Operand, y: Operand, v: Array, scale: float, s: int, guess: Array) -> Array:
+def _sums(z: Operand, y: Operand, v: Tensor, scale: float, s: int, guess: Tensor) -> Tensor:
     """Row sums with ``guess`` taken off the exponents: (s, parts, n)."""
     n, m = z.rows, y.rows
     _, processors = _device(z.data.device.index)
@@ -130,7 +131,9 @@ def _sums(z: Operand, y: Operand, v: Array, scale: float, s: int, guess: Array) 
     return sums
 
 
-def _online(z: Operand, y: Operand, v: Array, scale: float, s: int, guess: Array | None, sums: Array | None) -> Array:
+def _online(
+    z: Operand, y: Operand, v: Tensor, scale: float, s: int, guess: Tensor | None, sums: Tensor | None
+) -> Tensor:
     n, m = z.rows, y.rows
     tile = _tiles(z, n, s)
     out = torch.empty((s, n), dtype=torch.float32, device=v.device)
@@ -142,7 +145,7 @@ def _online(z: Operand, y: Operand, v: Array, scale: float, s: int, guess: Array
     return out
 
 
-def best(z: Operand, y: Operand, v: Array, scale: float) -> tuple[Array, Array]:
+def best(z: Operand, y: Operand, v: Tensor, scale: float) -> tuple[Tensor, Tensor]:
     """As :func:`ops.best`."""
     s, n, m, v = _size(z.data, y.data, v), z.rows, y.rows, v.contiguous()
     tile = _tiles(z, n, s)
@@ -155,14 +158,16 @@ def best(z: Operand, y: Operand, v: Array, scale: float) -> tuple[Array, Array]:
     return index.long(), value
 
 
-def apply(z: Operand, y: Operand, u: Array, v: Array, t: Operand, scale: float, lift: Array, *, same: bool) -> Array:
+def apply(
+    z: Operand, y: Operand, u: Tensor, v: Tensor, t: Operand, scale: float, lift: Tensor, *, same: bool
+) -> Tensor:
     """As :func:`ops.apply`; rows that ``lift`` does not fit are computed again, on the device's own decision."""
     s, n, m, k = _size(z.data, y.data, t.data, u, v), z.rows, y.rows, t.dim
     lift = lift.expand(s, n).contiguous()
     tile = _tiles(z, n, s) | {"BN": 64, "num_stages": 2, "num_warps": 4}
     u, v = u.contiguous(), v.contiguous()
 
-    def stream(out: Array, totals: Array, redo: bool) -> None:
+    def stream(out: Tensor, totals: Tensor, redo: bool) -> None:
         slab = min(t.width, 64)
         kernels.plan_times[(triton.cdiv(n, tile["BM"]), triton.cdiv(k, slab), s)](
             z.data, y.data, t.data, u, v, lift, totals, out, z.undo, y.undo, t.undo, scale, n, m, k, totals.shape[1],
@@ -183,7 +188,7 @@ def apply(z: Operand, y: Operand, u: Array, v: Array, t: Operand, scale: float, 
     return out
 
 
-def _fused(z: Operand, y: Operand, u: Array, v: Array, lift: Array, scale: float) -> tuple[Array, Array]:
+def _fused(z: Operand, y: Operand, u: Tensor, v: Tensor, lift: Tensor, scale: float) -> tuple[Tensor, Tensor]:
     """The plan times y, and its rows' lifted sums in parts."""
     n, k = z.rows, y.dim
     wide = 1 << (z.width.bit_length() - 1)
@@ -204,7 +209,7 @@ def _fused(z: Operand, y: Operand, u: Array, v: Array, lift: Array, scale: float
 
 
 def _written(
-    z: Operand, y: Operand, u: Array, v: Array, t: Operand, lift: Array, totals: Array, out: Array, scale: float
+    z: Operand, y: Operand, u: Tensor, v: Tensor, t: Operand, lift: Tensor, totals: Tensor, out: Tensor, scale: float
 ) -> None:
     """Wide ``t``: some rows of the plan at a time are written out, for the library's product with t and with ones."""
     n, m, k = z.rows, y.rows, t.dim
@@ -232,7 +237,7 @@ def _written(
         torch.mul(product[:, :k], (torch.exp2(-lift[0, rows]) * t.undo)[:, None], out=out[0, rows])
 
 
-def _mm(a: Array, b: Array) -> Array:
+def _mm(a: Tensor, b: Tensor) -> Tensor:
     """A product of half-precision matrices in single precision."""
     try:
         return torch.mm(a, b, out_dtype=torch.float32)

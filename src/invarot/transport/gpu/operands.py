@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import torch
 
-from ...arrays import Array
+from ...arrays import Tensor
 from ...errors import InputError
 
 PRECISIONS = ("fp16", "bf16", "tf32", "fp32", "auto")
@@ -24,8 +24,8 @@ class Operand:
     0-d, on the device) it is the points again. ``batched`` says whether they came with a leading axis.
     """
 
-    data: Array
-    undo: Array
+    data: Tensor
+    undo: Tensor
     dim: int
     precision: str
     batched: bool
@@ -78,7 +78,7 @@ def padded_width(dim: int) -> int:
     return max(16, 1 << (dim - 1).bit_length()) if dim <= 64 else -(-dim // 64) * 64
 
 
-def prepare(x: Array, *, precision: str = "fp16") -> Operand:
+def prepare(x: Tensor, *, precision: str = "fp16") -> Operand:
     """``x`` (n, d) or (s, n, d) as the kernels read it; on the CPU only a float32 copy."""
     if precision not in PRECISIONS or precision == "auto":
         raise InputError(f"precision must be one of {PRECISIONS[:-1]}, got {precision!r}")

@@ -11,7 +11,7 @@ import math
 
 import torch
 
-from ...arrays import Array
+from ...arrays import Tensor
 from ...errors import InputError
 from . import blocks
 from .operands import PRECISIONS, Operand, choose_precision, error_bound, prepare
@@ -25,14 +25,14 @@ __all__ = ["Operand", "apply", "best", "choose_precision", "error_bound", "lse",
 
 
 def lse(
-    z: Array | Operand,
-    y: Array | Operand,
-    v: Array,
+    z: Tensor | Operand,
+    y: Tensor | Operand,
+    v: Tensor,
     scale: float,
     *,
-    guess: Array | None = None,
+    guess: Tensor | None = None,
     precision: str = "auto",
-) -> Array:
+) -> Tensor:
     """out_i = log Σ_j exp(scale·⟨z_i, y_j⟩ + v_j): one Sinkhorn half-iteration.
 
     Parameters
@@ -65,16 +65,16 @@ def lse(
 
 
 def apply(
-    z: Array | Operand,
-    y: Array | Operand,
-    u: Array,
-    v: Array,
-    t: Array | Operand,
+    z: Tensor | Operand,
+    y: Tensor | Operand,
+    u: Tensor,
+    v: Tensor,
+    t: Tensor | Operand,
     scale: float,
     *,
-    mass: Array | float | None = None,
+    mass: Tensor | float | None = None,
     precision: str = "auto",
-) -> Array:
+) -> Tensor:
     """out_ik = Σ_j exp(scale·⟨z_i, y_j⟩ + u_i + v_j) t_jk: the plan times a matrix.
 
     Parameters
@@ -114,8 +114,8 @@ def apply(
 
 
 def best(
-    z: Array | Operand, y: Array | Operand, v: Array, scale: float, *, precision: str = "auto"
-) -> tuple[Array, Array]:
+    z: Tensor | Operand, y: Tensor | Operand, v: Tensor, scale: float, *, precision: str = "auto"
+) -> tuple[Tensor, Tensor]:
     """The column and the value of each row's largest scale·⟨z_i, y_j⟩ + v_j; the first of equal ones."""
     zo, yo, batched = _pair(z, y, scale, precision)
     v = _vector("v", v, zo, yo.rows)
@@ -133,7 +133,7 @@ def _product(precision: str) -> str:
     return "fp16" if precision == "tf32" else precision
 
 
-def _pair(z: Array | Operand, y: Array | Operand, scale: float, precision: str) -> tuple[Operand, Operand, bool]:
+def _pair(z: Tensor | Operand, y: Tensor | Operand, scale: float, precision: str) -> tuple[Operand, Operand, bool]:
     """Both operands in one precision, and whether either has a batch axis."""
     if precision not in PRECISIONS:
         raise InputError(f"precision must be one of {PRECISIONS}, got {precision!r}")
@@ -155,7 +155,7 @@ def _pair(z: Array | Operand, y: Array | Operand, scale: float, precision: str) 
     return zo, yo, zo.batched or yo.batched
 
 
-def _automatic(z: Array, y: Array, scale: float) -> str:
+def _automatic(z: Tensor, y: Tensor, scale: float) -> str:
     if z.device.type != "cuda" or scale == 0:
         return "fp16"
     largest = [torch.linalg.vector_norm(p.to(torch.float32), dim=-1).max() for p in (z, y)]
@@ -163,7 +163,7 @@ def _automatic(z: Array, y: Array, scale: float) -> str:
     return choose_precision(1 / max(exponent, 1e-6), dim=z.shape[-1]) if math.isfinite(exponent) else "fp32"
 
 
-def _vector(name: str, values: Array, z: Operand, length: int) -> Array:
+def _vector(name: str, values: Tensor, z: Operand, length: int) -> Tensor:
     if values.ndim not in (1, 2) or values.shape[-1] != length:
         raise InputError(f"{name} must be ({length},) or (s, {length}), got {tuple(values.shape)}")
     values = values.to(torch.float32)

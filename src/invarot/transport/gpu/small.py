@@ -7,7 +7,7 @@ import torch
 import triton
 import triton.language as tl
 
-from ...arrays import Array, log
+from ...arrays import Array, Tensor, log
 from ..cost import BlockedCost
 
 LOG2E = tl.constexpr(1.4426950408889634)
@@ -77,6 +77,9 @@ def _sweeps(
 class SmallCost(BlockedCost):
     """Plans of few points in few dimensions, z (s, n, d) against y (m, d): a whole Sinkhorn run is one launch."""
 
+    z: Tensor
+    yt: Tensor
+
     def __init__(self, z: Array, y: Array, scale: float, a: Array, b: Array) -> None:
         super().__init__(z, y, scale, a, b, keep=False)
 
@@ -84,7 +87,7 @@ class SmallCost(BlockedCost):
     def mode(self) -> str:
         return "fused"
 
-    def solve(self, v: Array, *, tol: float, max_iter: int) -> tuple[Array, Array, Array, int]:
+    def solve(self, v: Tensor, *, tol: float, max_iter: int) -> tuple[Tensor, Tensor, Tensor, int]:
         """Sweeps from ``v`` until each start is within ``tol`` or has had ``max_iter``: u, v, errors, most sweeps."""
         batch, n, m = self.shape
         unit = 0.6931471805599453  # ln 2: potentials are in base 2 inside
