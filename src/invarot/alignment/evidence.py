@@ -16,7 +16,7 @@ import numpy as np
 from ..arrays import Array, as_like, device, is_torch, namespace, svd, to_numpy, transpose
 from ..geometry.orthogonal import RotationGroup
 from ..geometry.schatten import SchattenBall, extreme_spectrum
-from ..retrieval.nearest import mutually_nearest, nearest
+from ..retrieval.nearest import find_mutual_nearest, nearest
 from ..threads import map_blocks, own_threads
 from .problem import Problem
 from .tuning import NULL_ROUNDS, QUERIES
@@ -81,7 +81,7 @@ def hold_out(problem: Problem, w: Array, some: Array, *, null: bool = False) -> 
     xp = namespace(w)
     x, y = problem.x, problem.y
     z = x @ w
-    there, mutual = mutually_nearest(z, y, some)
+    there, mutual = find_mutual_nearest(z, y, some)
     fold = xp.arange(some.shape[0], device=device(w)) % FOLDS
 
     def judge(quarter: int) -> tuple[int, float, float, float]:

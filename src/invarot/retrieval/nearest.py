@@ -38,7 +38,7 @@ def nearest(
     return xp.concat(list((map_blocks if threads else map)(work, blocks)))
 
 
-def mutually_nearest(z: Array, y: Array, some: Array) -> tuple[Array, Array]:
+def find_mutual_nearest(z: Array, y: Array, some: Array) -> tuple[Array, Array]:
     """The nearest row of y for the rows ``some`` (k,) of z, and whether each of those rows is the nearest of its own."""
     there = nearest(z[some], y)
     return there, nearest(y[there], z) == some

@@ -1,4 +1,4 @@
-"""Waves of diverse starts, cheapest and likeliest first: what ``start="auto"`` races."""
+"""Waves of different starts for ``start="auto"``, the cheapest and most promising first."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def waves(
     side: tuple[Any, Any] | None = None,
     side_weight: float = 0.3,
 ) -> Iterator[Wave]:
-    """Ever more candidates; the caller stops when one of them is good enough.
+    """Yield waves of candidates; the caller stops when one is good enough.
 
     Known ``pairs`` come first. ``side`` is side information for the signatures.
     """

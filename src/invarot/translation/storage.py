@@ -63,7 +63,7 @@ def load(path: str | os.PathLike[str]) -> Translation:
         return _build(arrays, facts)
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(
-            f"path: expected every part of a translation in {path}, got none for {error}; learn it again"
+            f"path: expected a complete translation in {path}, got a missing or unknown part ({error}); learn it again"
         ) from error
 
 
