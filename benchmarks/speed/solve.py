@@ -12,13 +12,13 @@ import numpy as np
 from invarot.alignment.align import align
 from invarot.alignment.history import Step
 from invarot.alignment.judging.judge import judge_map
-from invarot.alignment.verdict import Verdict
 from invarot.alignment.loop.alternate import Run, alternate
 from invarot.alignment.loop.stages import solve_in_stages
 from invarot.alignment.options import Schatten, Sinkhorn
 from invarot.alignment.problem import Problem, pose
 from invarot.alignment.result import Alignment
 from invarot.alignment.tuning import STAGE_POINTS
+from invarot.alignment.verdict import Verdict
 from invarot.arrays import Array
 from invarot.starts import signature
 from invarot.threads import map_blocks, own_threads

@@ -10,7 +10,7 @@ import typer
 from ..checks import check_choice
 from ..translation import Translation, load
 from ..words import write_vectors
-from ..words.writers import replacing
+from ..words.writers import write_atomically
 from .app import app, stderr
 
 FORMATS = ("vec", "npz", "dictionary")
@@ -34,7 +34,7 @@ def export_command(
         lines = [
             f"{word}\t{best}\t{score:.4f}\n" for word, bests in found.dictionary(words, k=top) for best, score in bests
         ]
-        with replacing(path) as stream:
+        with write_atomically(path) as stream:
             stream.write("".join(lines).encode("utf-8", "surrogatepass"))
         stderr.print(f"{len(lines)} translations in {path}", highlight=False)
     else:

@@ -17,7 +17,7 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from ..errors import InputError, NotConverged
-from ..words.writers import replacing
+from ..words.writers import write_atomically
 from .provenance import describe_commit, describe_machine, versions
 
 Row = dict[str, Any]
@@ -156,7 +156,7 @@ def _kept(store: Path, identity: dict[str, Any]) -> dict[str, dict[str, Any]]:
                 if cell is not None and "name" in cell:
                     found[cell["name"]] = cell
     lines = [json.dumps(identity), *(json.dumps(cell) for cell in found.values())]
-    with replacing(store) as stream:
+    with write_atomically(store) as stream:
         stream.write(("\n".join(lines) + "\n").encode())
     return found
 

@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 
 from ..errors import InputError
 from ..translation.model import Translation
-from ..words.writers import SUFFIXES, replacing
+from ..words.writers import SUFFIXES, write_atomically
 from .contents import Contents, Dictionary, gather
 from .dynamics import dynamics_section
 from .listing import settings_section, translations_section
@@ -50,7 +50,7 @@ def write_page(model: Translation, path: str | os.PathLike[str], *, dictionary: 
     if target.is_dir() or not target.parent.is_dir():
         raise InputError(f"path: expected a file in an existing directory, got {target}: make the directory first")
     page = render_page(gather(model, dictionary)).encode("utf-8")
-    with replacing(target) as stream:
+    with write_atomically(target) as stream:
         stream.write(page)
 
 
