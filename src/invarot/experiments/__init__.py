@@ -15,13 +15,13 @@ NAMES = {
     "words": "the translation table: every system, pair, direction and order, with times and failures (summary.csv)",
     "subsample": "the effect of the first stage's size k on result and time",
     "annealing": "robustness to the first epsilon, decay and floor, and to the start",
-    "order": "how much each method leans on the frequency order of the words",
+    "order": "how much each method depends on the frequency order of the words",
     "spectrum": "recovery and precision against the exponent p",
 }
 
 
 def find(name: str) -> Experiment:
-    """The experiment of this name."""
+    """Return the experiment of this name."""
     module = import_module(f".{check_choice(name, 'NAME', NAMES)}", __name__)
     found: Experiment = module.EXPERIMENT
     return found

@@ -1,4 +1,4 @@
-"""How much each method leans on the frequency order of the rows."""
+"""How much each method depends on the frequency order of the rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ System = Callable[[Floats, Floats, int], tuple[Floats, Floats]]
 
 
 def systems(quick: bool) -> dict[str, System]:
-    """Each gives the maps of both sides, from the words it may learn on."""
+    """Return the systems by name; each maps both sides, learned from the given words."""
 
     def solved(x: Floats, y: Floats, **options: Any) -> tuple[Floats, Floats]:
         found = align(x, y, solver=SOLVER, **options)
@@ -66,7 +66,7 @@ def cells(context: Context) -> Sequence[Cell]:
 
 
 def measure(name: str, shuffled: bool, seed: int, words: int, context: Context) -> list[Row]:
-    """Learn on the first words, their order kept or destroyed on both sides; test on all."""
+    """Learn on the first words, in order or shuffled on both sides; test on all."""
     x, y, gold = core_words(5000)
     few_x, few_y = x[:words], y[:words]
     if shuffled:
@@ -91,7 +91,7 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
     axis.set(xlabel="precision@1, per cent (CSLS)", xlim=(0, 100))
     axis.grid(visible=False, axis="y")
     axis.legend(loc="upper right", facecolor="white", frameon=True, edgecolor="none", framealpha=0.9)
-    axis.set_title("What is left when the order of the words is destroyed")
+    axis.set_title("Accuracy after shuffling the words")
     footnote(figure, f"Core pair; learned on the first {rows[0]['words']} words, tested on 5,000; mean and one "
                      f"standard deviation over seeds ({len({row['seed'] for row in rows})}).")  # fmt: skip
     figure.tight_layout()
