@@ -22,17 +22,17 @@ System = Callable[[Floats, Floats, int], tuple[Floats, Floats]]
 
 
 def systems(quick: bool) -> dict[str, System]:
-    """Return the systems by name; each maps both sides, learned from the given words."""
+    """Return the systems by name; each returns maps of both sides, learned from the given words."""
 
-    def solved(x: Floats, y: Floats, **options: Any) -> tuple[Floats, Floats]:
+    def run_invarot(x: Floats, y: Floats, **options: Any) -> tuple[Floats, Floats]:
         found = align(x, y, solver=SOLVER, **options)
         return found.map, np.eye(y.shape[1])
 
     def rank_start(x: Floats, y: Floats, seed: int) -> tuple[Floats, Floats]:
         rows = np.arange(min(len(x), len(y)))
-        return solved(x, y, start=procrustes_map(x, y, np.stack([rows, rows], axis=1)))
+        return run_invarot(x, y, start=procrustes_map(x, y, np.stack([rows, rows], axis=1)))
 
-    def learned(x: Floats, y: Floats, seed: int) -> tuple[Floats, Floats]:
+    def run_self_learning(x: Floats, y: Floats, seed: int) -> tuple[Floats, Floats]:
         found = learn_maps(x, y, patience=4 if quick else 15, rng=seed)
         return found.x_map, found.y_map
 
@@ -46,9 +46,9 @@ def systems(quick: bool) -> dict[str, System]:
 
     return {
         "l_∞, row i with row i as start": rank_start,
-        "l_∞, auto, told of the order": lambda x, y, seed: solved(x, y, search=Search(ordered=True), rng=seed),
-        "l_∞, auto": lambda x, y, seed: solved(x, y, rng=seed),
-        "self-learning": learned,
+        "l_∞, auto, told of the order": lambda x, y, seed: run_invarot(x, y, search=Search(ordered=True), rng=seed),
+        "l_∞, auto": lambda x, y, seed: run_invarot(x, y, rng=seed),
+        "self-learning": run_self_learning,
         "Gromov–Wasserstein": lambda x, y, seed: (gromov_wasserstein(x, y, epsilon=5e-4).map, np.eye(y.shape[1])),
         "Wasserstein–Procrustes": batches,
     }

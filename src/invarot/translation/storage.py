@@ -20,9 +20,9 @@ Arrays = dict[str, np.ndarray[Any, Any]]
 
 
 def save(model: Translation, path: str | os.PathLike[str]) -> None:
-    """Write ``model`` to the folder ``path``, all of it or nothing.
+    """Write ``model`` to the folder ``path``, atomically.
 
-    A translation that is already there is replaced; a folder with anything else in it, or a file, is left alone.
+    An existing translation is replaced; a file, or a folder with anything else in it, raises an error.
     """
     arrays: Arrays = {}
     facts: dict[str, Any] = {
@@ -43,7 +43,7 @@ def save(model: Translation, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> Translation:
-    """Return the translation that was saved to the folder ``path``.
+    """Load the translation saved in the folder ``path``.
 
     Examples
     --------
