@@ -45,9 +45,9 @@ def gather_evidence(problem: Problem, w: Array, rng: np.random.Generator) -> Evi
     some = as_like(rng.permutation(problem.x.shape[0])[:QUERIES], problem.x, dtype=namespace(problem.x).int64)
     draws = min(max(QUERIES // (2 * problem.x.shape[0]), 1), 4)  # with few points, one null says little
     # the nulls one after the other, the map in parallel: while one runs an SVD on one core, the other has both
-    with own_threads(), ThreadPoolExecutor(1) as beside:
+    with own_threads(), ThreadPoolExecutor(1) as pool:
         measured = partial(hold_out, problem, w, some)
-        coming = measured if is_torch(w) else beside.submit(measured).result  # torch has its own threads
+        coming = measured if is_torch(w) else pool.submit(measured).result  # torch has its own threads
         nulls = [hold_out(*_make_null(problem, w, some, rng), some, null=True) for _ in range(draws)]
         found = coming()
     gap = float(np.mean([one.gap for one in nulls]))
@@ -129,9 +129,9 @@ def _smoothness(x: Array, left: Array) -> float:
     xp = namespace(x)
     if x.shape[0] < 3:
         return 0.0
-    beside = nearest(x, x, xp.arange(x.shape[0], device=device(x)))
-    size = max(float(xp.sum(left**2)), float(xp.sum((x - x[beside]) ** 2)))
-    return float(xp.sum(left * left[beside])) / size if size > 0 else 0.0
+    near = nearest(x, x, xp.arange(x.shape[0], device=device(x)))
+    size = max(float(xp.sum(left**2)), float(xp.sum((x - x[near]) ** 2)))
+    return float(xp.sum(left * left[near])) / size if size > 0 else 0.0
 
 
 def _known_directions(moment: Array, maps: SchattenBall | RotationGroup) -> tuple[Array, Array | None]:

@@ -1,4 +1,4 @@
-"""A run on word vectors, step by step: objective, change of map and plan, precision; beside adversarial training."""
+"""A run on word vectors, step by step: objective, change of map and plan, precision; compared with adversarial training."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def _tasks(vectors: Path, dictionaries: Path, pattern: str, words: int, option: 
     english = vectors / pattern.format(code="en")
     if not codes or not english.exists():
         raise InputError(f"{option}: expected {english.name} and one of "
-                         f"{', '.join(pattern.format(code=code) for code in LANGUAGES)} in {vectors}, found "
+                         f"{', '.join(pattern.format(code=code) for code in LANGUAGES)} in {vectors}, got "
                          f"{len(codes)} of the latter")  # fmt: skip
     names = [name for code in codes for name in (f"en-{code}", f"{code}-en")]
     return [

@@ -36,15 +36,15 @@ def waves(
 
     Known ``pairs`` come first. ``side`` is side information for the signatures.
     """
-    beside: dict[str, Any] = {"side": side, "side_weight": side_weight, "ordered": ordered, "rng": rng}
+    side_options: dict[str, Any] = {"side": side, "side_weight": side_weight, "ordered": ordered, "rng": rng}
     shared: dict[str, Any] = {"rng": rng}
     if pairs is not None:
         yield _wave("seeds", seeds(x, y, a, b, pairs=pairs, ordered=ordered, **shared))
     d = min(x.shape[1], y.shape[1])
-    first = signature(x, y, a, b, standardise=False, powers=(0.5,), **beside)
+    first = signature(x, y, a, b, standardise=False, powers=(0.5,), **side_options)
     yield _join(_wave("signature", first), _wave("axes", axes(x, y, a, b, all_signs=3, doubtful=0, **shared)))
     more = [
-        signature(x, y, a, b, sizes=2000, powers=powers, match=("sinkhorn", "mutual"), **beside)
+        signature(x, y, a, b, sizes=2000, powers=powers, match=("sinkhorn", "mutual"), **side_options)
         for powers in ((0.25, 0.5, 1.0), (0.5,), (1.0,))
     ]
     yield _join(*(_wave("signature", maps) for maps in more))
