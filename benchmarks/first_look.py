@@ -19,7 +19,7 @@ import numpy as np
 from synthetic import KINDS, cloud
 
 from invarot.retrieval.nearest import nearest
-from invarot.starts.glance import ROWS, glance
+from invarot.starts.glance import ROWS, try_quick_map
 from invarot.starts.profiles import subsample
 
 POINTS = 2 * ROWS
@@ -43,7 +43,7 @@ def looks(kind: str, d: int, seed: int) -> Iterator[dict[str, Any]]:
         left, right = (points.astype(np.float32) for points in (x, y))
         even = np.full(POINTS, 1 / POINTS, np.float32)
         (xs, a, _), (ys, b, _) = (subsample(points, even, None) for points in (left, right))
-        w = glance(xs, ys, a, b, quantiles=128, epsilon=0.05)
+        w = try_quick_map(xs, ys, a, b, quantiles=128, epsilon=0.05)
         row: dict[str, Any] = {"kind": kind, "d": d, "seed": seed, "target": name, "taken": int(w is not None)}
         if w is not None and name.startswith("copy"):
             row["twins"], row["most"] = (

@@ -151,7 +151,7 @@ def test_the_rest():
             check_flag(value, "flag")
     with pytest.raises(InputError, match="did you mean 'exact'"):
         check_choice("exakt", "plan", ("sinkhorn", "exact"))
-    with pytest.raises(InputError, match=r"no option 'epsilonn'; did you mean 'epsilon'\?"):
+    with pytest.raises(InputError, match=r"expected a known option, got 'epsilonn'; did you mean 'epsilon'\?"):
         check_known(["epsilonn"], ["epsilon", "rng"], "recipe")
     for value in (-1, 1.5, "0", None, np.random.RandomState(0), True):
         with pytest.raises(InputError, match=r"^rng: "):

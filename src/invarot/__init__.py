@@ -1,4 +1,4 @@
-"""invarot: align two point clouds or embedding spaces when nothing is paired and the spaces are unregistered."""
+"""invarot: align two point clouds or embedding spaces with no known pairs."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,7 @@ __all__ = [
     "Status", "Step", "Verdict", "align", "baselines", "load", "paper", "translation", "words",
 ]  # fmt: skip
 
-_ROOMS = ("baselines", "translation", "words")  # imported when they are asked for
+_ROOMS = ("baselines", "translation", "words")  # imported on first use
 
 
 def __dir__() -> list[str]:

@@ -1,4 +1,4 @@
-"""Arrays of any library: the namespace, and the few operations it lacks. Nothing else knows that torch exists."""
+"""Array libraries: the array-API namespace, and operations it lacks. The only module that knows torch."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ class Array(Protocol):
 
 
 def namespace(*arrays: Array) -> Namespace:
-    """The array-API namespace that all ``arrays`` share."""
+    """Return the array-API namespace that all ``arrays`` share."""
     return compat.array_namespace(*arrays)
 
 
 def is_array(x: object) -> bool:
-    """Whether ``x`` is an array of a library the core runs on."""
+    """Return whether ``x`` is an array of a supported library."""
     return bool(compat.is_numpy_array(x) or compat.is_torch_array(x))
 
 
@@ -80,17 +80,17 @@ def device(x: Array) -> Any:
 
 
 def library(x: Array) -> str:
-    """``"numpy"`` or ``"torch (device)"``: how an error names where an array lives."""
+    """Return ``"numpy"`` or ``"torch (device)"``, for error messages."""
     return f"torch ({x.device})" if is_torch(x) else "numpy"
 
 
 def to_numpy(x: Array | ArrayLike) -> np.ndarray[Any, Any]:
-    """A NumPy copy or view of ``x``, from any device."""
+    """Return a NumPy copy or view of ``x``, from any device."""
     return x.detach().cpu().numpy() if is_torch(x) else np.asarray(x)
 
 
 def as_like(values: Any, like: Array, dtype: Any = None) -> Array:
-    """``values`` (NumPy or a list) in the library, on the device and (unless given) of the dtype of ``like``."""
+    """Convert ``values`` (NumPy or a list) to the library, device and (unless given) dtype of ``like``."""
     if is_array(values) and is_torch(values) == is_torch(like):
         found = values
     else:
@@ -102,7 +102,7 @@ def as_like(values: Any, like: Array, dtype: Any = None) -> Array:
 
 
 def place(values: np.ndarray[Any, Any], where: str) -> Array:
-    """``values`` as NumPy for ``"cpu"``, a torch tensor for ``"cuda"`` (or ``"cuda:1"``); ``"auto"``: CUDA if any."""
+    """Return ``values`` as NumPy for ``"cpu"``, as a torch tensor for ``"cuda"`` or ``"cuda:1"``; ``"auto"``: CUDA if any."""
     if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", where):
         raise InputError(f'device: expected "auto", "cpu", "cuda" or "cuda:N", got {where!r}')
     if where == "cpu":
@@ -117,14 +117,14 @@ def place(values: np.ndarray[Any, Any], where: str) -> Array:
         return torch.from_numpy(values).cuda() if torch.cuda.is_available() else values
     if not torch.cuda.is_available():
         raise InputError(
-            f'device: {where!r} was asked for and torch sees no CUDA device; use device="cpu", or install a CUDA build '
-            "of torch on a machine with an NVIDIA card"
+            f'device: expected a CUDA device for {where!r}, got none from torch; use device="cpu", or install a CUDA build '
+            "of torch on a machine with an NVIDIA GPU"
         )
     return torch.from_numpy(values).to(where)
 
 
 def import_torch(what: str) -> Any:
-    """The torch module, for the one baseline that trains a network; ``what`` is named where torch is missing."""
+    """Return the torch module, for the baseline that trains a network; ``what`` is named in the error if it is missing."""
     try:
         import torch
     except ImportError as error:
@@ -133,26 +133,26 @@ def import_torch(what: str) -> Any:
 
 
 def tensor(values: np.ndarray[Any, Any]) -> Tensor:
-    """``values`` as a torch tensor on the CPU, sharing its memory."""
+    """Return ``values`` as a torch tensor on the CPU that shares its memory."""
     import torch
 
     return torch.from_numpy(values)
 
 
 def svd(m: Array) -> tuple[Array, Array, Array]:
-    """Thin SVD of the last two axes: ``m = u @ diag(s) @ vt``."""
+    """Return the thin SVD of the last two axes: ``m = u @ diag(s) @ vt``."""
     xp = namespace(m)
     u, s, vt = xp.linalg.svd(m, full_matrices=False)
     return u, s, vt
 
 
 def transpose(m: Array) -> Array:
-    """The last two axes exchanged."""
+    """Swap the last two axes."""
     return namespace(m).matrix_transpose(m)
 
 
 def logsumexp(z: Array, axis: int) -> Array:
-    """log Σ exp along ``axis``; −inf where every entry is −inf."""
+    """Return log Σ exp along ``axis``; −inf where every entry is −inf."""
     xp = namespace(z)
     top = xp.max(z, axis=axis, keepdims=True)
     safe = xp.where(xp.isfinite(top), top, xp.zeros_like(top))
@@ -162,7 +162,7 @@ def logsumexp(z: Array, axis: int) -> Array:
 
 
 def log(z: Array) -> Array:
-    """Elementwise log with log 0 = −inf and no warning."""
+    """Return the elementwise log with log 0 = −inf and no warning."""
     with np.errstate(divide="ignore"):
         return namespace(z).log(z)
 
@@ -175,7 +175,7 @@ def exp_in_place(z: Array) -> Array:
 
 
 def normal(rng: np.random.Generator, shape: tuple[int, ...], like: Array) -> Array:
-    """Standard normal draws; drawn by NumPy so that every library and device sees the same numbers."""
+    """Draw standard normal numbers with NumPy, so that every library and device gets the same ones."""
     return as_like(rng.standard_normal(shape), like)
 
 
@@ -184,7 +184,7 @@ def machine_epsilon(x: Array) -> float:
 
 
 def free_device_memory(x: Tensor) -> int:
-    """Bytes free on the CUDA device of ``x``, what torch has cached counted in."""
+    """Return the bytes free on the CUDA device of ``x``, including torch's cache."""
     import torch
 
     free, _ = torch.cuda.mem_get_info(x.device)
@@ -192,17 +192,17 @@ def free_device_memory(x: Tensor) -> int:
 
 
 def entries_at_once(like: Array, on_host: int) -> int:
-    """How large a block of scores to work on: ``on_host`` on a CPU, for its caches; on CUDA 2²⁷, for its launches."""
+    """Return the entries per block of scores: ``on_host`` on a CPU (cache size), 2²⁷ on CUDA (few launches)."""
     return 1 << 27 if on_cuda(like) else on_host
 
 
 def has_triton() -> bool:
-    """Whether kernels can be compiled for the GPU."""
+    """Return whether Triton is installed, which compiles kernels for the GPU."""
     return find_spec("triton") is not None
 
 
 def top_values(z: Array, k: int) -> Array:
-    """The ``k`` largest entries along the last axis, in no order; a NumPy ``z`` is overwritten."""
+    """Return the ``k`` largest entries along the last axis, unsorted; a NumPy ``z`` is overwritten."""
     if is_torch(z):
         return z.topk(k, dim=-1, sorted=False).values
     z = to_numpy(z)
@@ -211,7 +211,7 @@ def top_values(z: Array, k: int) -> Array:
 
 
 def top_k(z: Array, k: int) -> tuple[Array, Array]:
-    """The ``k`` largest entries along the last axis, largest first, and where they are."""
+    """Return the ``k`` largest entries along the last axis, largest first, and their indices."""
     if is_torch(z):
         values, indices = z.topk(k, dim=-1)
         return values, indices

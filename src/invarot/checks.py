@@ -1,4 +1,4 @@
-"""Every check of user input. One form: which argument, what was expected, what came, what to do."""
+"""Every check of user input. One form of message: ``argument: expected …, got …; what to do``."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from .errors import InputError
 
 
 def check_points(value: Any, name: str, *, least: int = 2) -> Array:
-    """A finite float array (n ≥ ``least``, d ≥ 1), float32 or float64, from an array, a list or a DataFrame."""
+    """Return a finite float32 or float64 array (n ≥ ``least``, d ≥ 1) from an array, a list or a DataFrame."""
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
-        raise InputError(f"{name}: expected every number, got a masked array with some hidden; drop or impute them")
+        raise InputError(
+            f"{name}: expected no missing values, got a masked array with masked entries; drop or impute them"
+        )
     if hasattr(value, "tocsr") or getattr(value, "is_sparse", False):
         raise InputError(
             f"{name}: expected a dense array, got a sparse {type(value).__name__}; reduce its dimensions "
@@ -29,7 +31,7 @@ def check_points(value: Any, name: str, *, least: int = 2) -> Array:
     if not (xp.isdtype(points.dtype, "real floating") or xp.isdtype(points.dtype, "integral")):
         raise InputError(
             f"{name}: expected real numbers, got dtype {points.dtype}; convert with {name}.astype(float) after "
-            "encoding or dropping what is not a number"
+            "encoding or dropping non-numeric columns"
         )
     if points.dtype not in (xp.float32, xp.float64):
         half = str(points.dtype).endswith("float16")
@@ -37,7 +39,7 @@ def check_points(value: Any, name: str, *, least: int = 2) -> Array:
     if points.ndim != 2:
         advice = f"; use {name}.reshape(-1, 1) for points of one feature, {name}.reshape(1, -1) for one point"
         raise InputError(
-            f"{name}: expected a 2-D array, one point a row, got {points.ndim}-D{advice if points.ndim == 1 else ''}"
+            f"{name}: expected a 2-D array, one row per point, got {points.ndim}-D{advice if points.ndim == 1 else ''}"
         )
     n, d = points.shape
     if n < least or d < 1:
@@ -55,7 +57,7 @@ def check_points(value: Any, name: str, *, least: int = 2) -> Array:
 
 
 def check_range(points: Array, name: str) -> None:
-    """Fourth powers of the largest number must be within the range of its type: what is squared is multiplied again."""
+    """Raise unless the fourth power of the largest number is in the range of its dtype: squares are multiplied later."""
     xp = namespace(points)
     largest, info = float(xp.max(xp.abs(points))), xp.finfo(points.dtype)
     low, high = float(info.smallest_normal) ** 0.25, float(info.max) ** 0.25
@@ -67,7 +69,7 @@ def check_range(points: Array, name: str) -> None:
 
 
 def _from_python(value: Any, name: str) -> Array:
-    """Lists, DataFrames and anything else NumPy can read, of numbers."""
+    """Convert a list, a DataFrame or anything else NumPy can read to an array of numbers."""
     if value is None or isinstance(value, (str, bytes, dict)):
         raise InputError(f"{name}: expected an array of points, got {type(value).__name__}")
     try:
@@ -94,7 +96,7 @@ def check_same_library(x: Array, y: Array) -> None:
 
 
 def common_dtype(x: Array, y: Array) -> tuple[Array, Array]:
-    """float32 with float64 gives float64."""
+    """Return both arrays in their common dtype: float32 with float64 gives float64."""
     if x.dtype == y.dtype:
         return x, y
     xp = namespace(x, y)
@@ -102,7 +104,7 @@ def common_dtype(x: Array, y: Array) -> tuple[Array, Array]:
 
 
 def check_weights(value: Any, name: str, points: Array) -> Array:
-    """Weights (n,) ≥ 0 that sum to 1; uniform when None. Renormalised exactly."""
+    """Return weights (n,) ≥ 0 that sum to 1, renormalised exactly; uniform if None."""
     xp = namespace(points)
     n = points.shape[0]
     if value is None:
@@ -110,7 +112,7 @@ def check_weights(value: Any, name: str, points: Array) -> Array:
     weights = to_numpy(value) if is_array(value) else _from_python(value, name)
     weights = np.asarray(weights, dtype=np.float64)
     if weights.shape != (n,):
-        raise InputError(f"{name}: expected {n} weights, one a point, got shape {weights.shape}")
+        raise InputError(f"{name}: expected {n} weights, one per point, got shape {weights.shape}")
     if not np.all(np.isfinite(weights)) or np.any(weights < 0):
         raise InputError(f"{name}: expected finite weights ≥ 0, got values from {weights.min()} to {weights.max()}")
     total = weights.sum()
@@ -124,7 +126,7 @@ def check_weights(value: Any, name: str, points: Array) -> Array:
 
 
 def check_number(value: Any, name: str, *, low: float, high: float = math.inf, open_low: bool = False) -> float:
-    """A number in [low, high] ((low, high] with ``open_low``); inf only where ``high`` is inf and low is not open."""
+    """Return a number in [low, high] ((low, high] with ``open_low``); inf only if ``high`` is inf and low is not open."""
     ok = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
     number = float(value) if ok else math.nan  # float32 cannot be compared with 1e300
     if not low <= number <= high or (open_low and number == low):
@@ -155,12 +157,12 @@ def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:
 
 
 def check_known(options: Iterable[str], known: Iterable[str], where: str) -> None:
-    """No unknown option names."""
+    """Raise if any of ``options`` is not ``known``."""
     names = list(known)
     for option in options:
         if option not in names:
             advice = f"{_did_you_mean(option, names)}; known: {', '.join(names)}"
-            raise InputError(f"{where}: there is no option {option!r}{advice}")
+            raise InputError(f"{where}: expected a known option, got {option!r}{advice}")
 
 
 def _did_you_mean(value: Any, known: list[str]) -> str:
@@ -169,7 +171,7 @@ def _did_you_mean(value: Any, known: list[str]) -> str:
 
 
 def check_rng(value: Any, name: str = "rng") -> np.random.Generator:
-    """An int or a Generator; never global state."""
+    """Return a Generator from an int or a Generator; global random state is never used."""
     if isinstance(value, np.random.Generator):
         return value
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= 0:
@@ -178,7 +180,7 @@ def check_rng(value: Any, name: str = "rng") -> np.random.Generator:
 
 
 def check_map(value: Any, name: str, dx: int, dy: int, like: Array) -> Array:
-    """A finite map (dx, dy), or a batch (s, dx, dy) of them; returned as a batch."""
+    """Return a finite map (dx, dy), or a batch (s, dx, dy) of maps, as a batch."""
     if not is_array(value):
         value = _from_python(value, name)
     if tuple(value.shape[-2:]) != (dx, dy) or value.ndim not in (2, 3) or value.shape[0] == 0:

@@ -1,4 +1,4 @@
-"""The scikit-learn face of :func:`invarot.align`: the same options, kept in an estimator."""
+"""scikit-learn estimator for :func:`invarot.align`, with the same options."""
 
 from __future__ import annotations
 
@@ -24,33 +24,33 @@ except ImportError as error:
 
 Points = np.ndarray[Any, Any]
 FLOATS = (np.float64, np.float32)
-SCORE_EPSILON = 0.01  # entropy weight of the plan that a score rests on, relative to the cost of no correspondence
+SCORE_EPSILON = 0.01  # epsilon of the plan used by ``score``, relative to the cost of the independent coupling
 SCORE_SWEEPS = 500
 
 
 class InvariantAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Map a source cloud onto a target cloud with nothing paired.
 
-    ``fit(X, y)`` takes the source X (n, dx) and, in the place of scikit-learn's target, the target cloud y (m, dy):
-    rows of the two need not correspond, and neither the counts nor the dimensions need to agree.
+    ``fit(X, y)`` takes the source cloud X (n, dx) and, as y, the target cloud (m, dy): rows need not correspond, and
+    neither the numbers of points nor the dimensions need to be equal.
 
     Parameters
     ----------
     a, b, p, translate, …
-        The options of :func:`invarot.align`, by the same names and with the same defaults; checked by ``fit``.
+        The options of :func:`invarot.align`, with the same names and defaults; checked by ``fit``.
     random_state : int, numpy.random.Generator, numpy.random.RandomState or None
-        What :func:`invarot.align` calls ``rng``. None draws afresh at every fit.
+        ``rng`` of :func:`invarot.align`. None gives a new random seed at every fit.
 
     Attributes
     ----------
     map_, offset_ : (dx, dy) and (dy,) arrays
         ``X @ map_ + offset_`` lies in the target's space.
     plan_, objective_, history_, status_, verdict_
-        As in :class:`invarot.Alignment`, which ``alignment_`` holds whole.
+        As in :class:`invarot.Alignment`; the whole result is ``alignment_``.
     target_ : (m, dy) array
-        The target that was fitted, which ``score`` measures against.
+        The target of ``fit``, used by ``score``.
     n_features_in_ : int
-    feature_names_in_ : array of str, where X came with column names
+    feature_names_in_ : array of str, if X has column names
 
     Examples
     --------
@@ -106,7 +106,7 @@ class InvariantAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         source = validate_data(self, X, dtype=FLOATS, ensure_min_samples=2)
         target = check_array(y, dtype=FLOATS, ensure_min_samples=2, input_name="y")
         options = self.get_params(deep=False)
-        rng = _generator(options.pop("random_state"))
+        rng = _as_generator(options.pop("random_state"))
         found = align(source, target, rng=rng, **options)
         self.alignment_ = found
         self.map_, self.offset_, self.plan_ = found.map, found.offset, found.plan
@@ -117,32 +117,31 @@ class InvariantAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return self
 
     def transform(self, X: Any) -> Points:
-        """Source points, seen or new, in the target's space."""
+        """Map source points, seen or new, into the target's space."""
         check_is_fitted(self)
         source = validate_data(self, X, dtype=FLOATS, reset=False)
         return np.asarray(self.alignment_.transform(source))
 
     def inverse_transform(self, X: Any) -> Points:
-        """Points of the target's space in the source's, through the pseudo-inverse of the map."""
+        """Map points of the target's space into the source's, by the pseudo-inverse of the map."""
         check_is_fitted(self)
         points = check_array(X, dtype=FLOATS, input_name="X")
         return np.asarray(self.alignment_.inverse_transform(points))
 
     def score(self, X: Any, y: Any = None) -> float:
-        """How much of the transport cost the map saves: 1 − cost/(cost of no correspondence), at most 1.
+        """Return the share of the transport cost that the map saves: 1 − cost/(cost of the independent coupling), at most 1.
 
-        The cost is that of the entropic plan between the transformed X and y (the fitted target where y is None), both
-        uniformly weighted but for the fitted target's own ``b``; no correspondence is the plan that sends every point
-        everywhere. 1: the clouds lie on one another. 0: the map is worth nothing. The plan's small entropy costs
-        a little, so that a perfect map scores just below 1.
+        The cost is that of the entropic plan between the transformed X and y (the fitted target if y is None), with uniform
+        weights, except ``b`` for the fitted target. 1: the clouds coincide. 0: the map is no better than chance. Entropy
+        keeps the score of a perfect map slightly below 1.
         """
         z = self.transform(X)
         target = self.target_ if y is None else check_array(y, dtype=FLOATS, input_name="y")
         if target.shape[1] != z.shape[1]:
-            raise InputError(f"y: expected {z.shape[1]} columns, as the target that was fitted, got {target.shape[1]}")
+            raise InputError(f"y: expected {z.shape[1]} columns, as in fit, got {target.shape[1]}")
         b = check_weights(self.b if y is None else None, "b", target)
         memory = None if self.solver is None else parse_memory(self.solver.memory)
-        return _share_saved(z, target, to_numpy(b), memory)
+        return _compute_score(z, target, to_numpy(b), memory)
 
     @property
     def _n_features_out(self) -> int:
@@ -156,8 +155,8 @@ class InvariantAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return tags
 
 
-def _generator(random_state: Any) -> np.random.Generator:
-    """scikit-learn's kinds of random state, as a Generator."""
+def _as_generator(random_state: Any) -> np.random.Generator:
+    """Convert any scikit-learn random state to a Generator."""
     if random_state is None:
         return np.random.default_rng()
     if isinstance(random_state, np.random.RandomState):
@@ -165,8 +164,8 @@ def _generator(random_state: Any) -> np.random.Generator:
     return check_rng(random_state, "random_state")
 
 
-def _share_saved(z: Points, y: Points, b: Points, memory: int | None) -> float:
-    """1 − Σ Γij ‖zᵢ − yⱼ‖² / Σ aᵢ bⱼ ‖zᵢ − yⱼ‖², Γ the entropic plan."""
+def _compute_score(z: Points, y: Points, b: Points, memory: int | None) -> float:
+    """Return 1 − Σ Γij ‖zᵢ − yⱼ‖² / Σ aᵢ bⱼ ‖zᵢ − yⱼ‖², Γ the entropic plan."""
     middle = b @ y
     z, y = np.asarray(z - middle, dtype=np.float64), np.asarray(y - middle, dtype=np.float64)
     a, b = np.full(len(z), 1 / len(z)), np.asarray(b, dtype=np.float64)

@@ -1,7 +1,7 @@
-"""A saved thing is a folder of two files, arrays in safetensors and everything else in JSON, written whole or not at all.
+"""Saved models: a folder of two files, arrays in safetensors and everything else in JSON, written atomically.
 
-The JSON names its format and version and holds a checksum of itself and one of every array, so that a file that was cut
-short, altered or mixed with another is told apart from a good one before anything is built from it. No pickle.
+The JSON holds its format and version, a checksum of itself and one of every array, so that a truncated, altered or
+mismatched file is detected before anything is built from it. No pickle.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .errors import InputError
 
 @dataclass(frozen=True)
 class Kind:
-    """What is saved: its format's name and version, the stem of its two files, what loads it, and how to make it anew."""
+    """A kind of saved model: format name and version, stem of its two files, its loader, and how to make it again."""
 
     format: str
     version: int
@@ -52,7 +52,7 @@ KINDS = (ALIGNMENT, TRANSLATION)
 def write_folder(
     path: str | os.PathLike[str], kind: Kind, arrays: dict[str, np.ndarray[Any, Any]], facts: dict[str, Any]
 ) -> None:
-    """Write arrays and facts to the folder ``path``; one of the same kind that is there is replaced, nothing else is."""
+    """Write arrays and facts to the folder ``path``; only a folder of the same kind is replaced."""
     target = Path(os.path.realpath(path))
     check_replaceable(target, kind)
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
@@ -73,7 +73,7 @@ def write_folder(
 
 
 def read_folder(path: str | os.PathLike[str], kind: Kind) -> tuple[dict[str, np.ndarray[Any, Any]], dict[str, Any]]:
-    """Arrays and facts that :func:`write_folder` wrote, every check passed."""
+    """Read and check the arrays and facts that :func:`write_folder` wrote."""
     folder = Path(path)
     facts = _read_facts(folder, kind)
     arrays = _read_arrays(folder, facts, kind)
@@ -81,7 +81,7 @@ def read_folder(path: str | os.PathLike[str], kind: Kind) -> tuple[dict[str, np.
 
 
 def encode(value: Any, where: str) -> Any:
-    """Plain JSON values; floats that JSON has no word for become {"float": "inf"} and the like."""
+    """Convert to plain JSON values; floats that JSON cannot represent become {"float": "inf"} and so on."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
@@ -94,7 +94,7 @@ def encode(value: Any, where: str) -> Any:
         return {str(key): encode(one, f"{where}.{key}") for key, one in value.items()}
     if isinstance(value, (list, tuple)):
         return [encode(one, where) for one in value]
-    raise InputError(f"facts: expected numbers, words, lists and dicts in {where}, got {type(value).__name__}")
+    raise InputError(f"facts: expected numbers, strings, lists and dicts in {where}, got {type(value).__name__}")
 
 
 def decode(value: Any) -> Any:
@@ -105,7 +105,7 @@ def decode(value: Any) -> Any:
     return [decode(one) for one in value] if isinstance(value, list) else value
 
 
-# -- reading, with every check ---------------------------------------------------------------------------------------
+# -- reading and checking --------------------------------------------------------------------------------------------
 
 
 def _read_facts(folder: Path, kind: Kind) -> dict[str, Any]:
@@ -124,22 +124,22 @@ def _read_facts(folder: Path, kind: Kind) -> dict[str, Any]:
         raise InputError(f"path: expected a saved {kind.format}, got {folder}, {found}") from error
     except ValueError as error:
         raise InputError(
-            f"path: {folder / kind.facts_file} is not whole JSON, so it was cut short or altered; save it again "
+            f"path: expected valid JSON in {folder / kind.facts_file}, got a truncated or altered file; save it again "
             f"({error})"
         ) from error
     if not isinstance(facts, dict) or facts.get("format") != kind.format:
         raise InputError(
-            f"path: expected {kind.facts_file} of an {kind.format} in {folder}, got JSON that is not of this library"
+            f"path: expected {kind.facts_file} of an {kind.format} in {folder}, got JSON not written by this library"
         )
     version = facts.get("format_version")
     if version != kind.version:
         raise InputError(
             f"path: expected format version {kind.version} in {folder}, got {version!r}, written by invarot "
-            f"{facts.get('library_version')}; {kind.remake} with this version, or read it with that one"
+            f"{facts.get('library_version')}; {kind.remake} with this version, or read it with that version"
         )
     if facts.get("checksum") != _checksum(facts):
         raise InputError(
-            f"path: {folder / kind.facts_file} does not agree with its checksum, so it was altered; save it again"
+            f"path: expected {folder / kind.facts_file} to match its checksum, got an altered file; save it again"
         )
     return facts
 
@@ -154,17 +154,17 @@ def _read_arrays(folder: Path, facts: dict[str, Any], kind: Kind) -> dict[str, n
         ) from error
     except (SafetensorError, ValueError, KeyError) as error:
         raise InputError(
-            f"path: {file} is not a whole safetensors file, so it was cut short or altered; save it again ({error})"
+            f"path: expected a valid safetensors file, got {file}, truncated or altered; save it again ({error})"
         ) from error
     if {name: _describe(array) for name, array in arrays.items()} != facts.get("arrays"):
         raise InputError(
-            f"path: the arrays in {file} do not agree with their checksums, so one was altered; save it again"
+            f"path: expected the arrays in {file} to match their checksums, got an altered file; save it again"
         )
     return arrays
 
 
 def _checksum(facts: dict[str, Any]) -> str:
-    """Of all facts but the checksum itself, in one fixed spelling."""
+    """Return the SHA-256 of all facts except the checksum itself, serialised in one fixed form."""
     rest = {name: value for name, value in facts.items() if name != "checksum"}
     return hashlib.sha256(json.dumps(rest, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
@@ -181,16 +181,16 @@ def _library_version() -> str:
         return "unknown"
 
 
-# -- writing, all or nothing -----------------------------------------------------------------------------------------
+# -- writing, atomically ---------------------------------------------------------------------------------------------
 
 
 def check_replaceable(target: Path, kind: Kind) -> None:
-    """Nothing there and a folder to make it in, an empty folder, or one of the same kind and nothing else."""
-    advice = "choose another path, or move what is there"
+    """Raise unless ``target`` can be created, is an empty folder, or holds only a saved model of the same ``kind``."""
+    advice = "choose another path, or move the existing files"
     if not target.exists():
         above = next(folder for folder in Path(os.path.abspath(target)).parents if folder.exists())
         if not above.is_dir() or not os.access(above, os.W_OK):
-            raise InputError(f"path: expected a folder that may be written to, got {target} in {above}; {advice}")
+            raise InputError(f"path: expected a writable folder, got {target} in {above}; {advice}")
         return
     if not target.is_dir():
         raise InputError(f"path: expected a folder to save to, got {target}, which is a file; {advice}")
@@ -208,8 +208,8 @@ def check_replaceable(target: Path, kind: Kind) -> None:
         ours = False
     if not ours:
         raise InputError(
-            f"path: expected a new or empty folder, or an {kind.format}, got {target}, whose {kind.facts_file} is not one "
-            f"of this library; {advice}"
+            f"path: expected a new or empty folder, or an {kind.format}, got {target}, whose {kind.facts_file} was not "
+            f"written by this library; {advice}"
         )
 
 
@@ -221,7 +221,7 @@ def _write(file: Path, content: bytes) -> None:
 
 
 def _put_in_place(fresh: Path, target: Path) -> None:
-    """Rename; an alignment in the way steps aside first, and comes back if the rename fails."""
+    """Rename ``fresh`` to ``target``; an existing ``target`` is moved aside first and restored if the rename fails."""
     if not target.exists() or not any(target.iterdir()):
         os.replace(fresh, target)
         return

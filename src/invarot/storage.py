@@ -21,22 +21,22 @@ FACTORS = {"entropic": ("z", "y", "a", "b", "u", "v"), "sparse": ("z", "y", "row
 
 
 def save(alignment: Alignment, path: str | os.PathLike[str]) -> None:
-    """Write ``alignment`` to the folder ``path``, all of it or nothing.
+    """Write ``alignment`` to the folder ``path``, atomically.
 
-    An alignment that is already there is replaced; a folder with anything else in it, or a file, is left alone.
+    An existing alignment is replaced; a file, or a folder with anything else in it, raises an error.
 
     Parameters
     ----------
     alignment : Alignment
-        Its arrays may be on any device; they are stored, and come back, as NumPy arrays of the same dtype.
+        Its arrays may be on any device; they are stored and loaded as NumPy arrays of the same dtype.
     path : path
-        The folder; those above it are made where they are missing.
+        The folder; missing parents are created.
     """
     write_folder(path, ALIGNMENT, _arrays(alignment), _facts(alignment))
 
 
 def load(path: str | os.PathLike[str]) -> Alignment:
-    """The alignment that was saved to the folder ``path``, with NumPy arrays.
+    """Load the alignment saved in the folder ``path``, with NumPy arrays.
 
     Examples
     --------
@@ -54,18 +54,18 @@ def load(path: str | os.PathLike[str]) -> Alignment:
         return _build(facts, arrays)
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(
-            f"path: expected every part of an alignment in {path}, got none for {error}; save it again"
+            f"path: expected a complete alignment in {path}, got a missing or unknown part ({error}); save it again"
         ) from error
 
 
-# -- from an alignment to plain values, and back ---------------------------------------------------------------------
+# -- alignments to plain values and back -----------------------------------------------------------------------------
 
 
 def _kind(plan: object) -> str:
     for kind, known in PLANS.items():
         if isinstance(plan, known):
             return kind
-    raise InputError(f"alignment: expected a plan of one of {', '.join(PLANS)} kinds, got {type(plan).__name__}")
+    raise InputError(f"alignment: expected a plan of kind {' or '.join(PLANS)}, got {type(plan).__name__}")
 
 
 def _arrays(alignment: Alignment) -> dict[str, np.ndarray[Any, Any]]:

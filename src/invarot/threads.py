@@ -1,4 +1,4 @@
-"""Row blocks on all cores: one worker a core, each with a single-threaded BLAS, so that none is oversubscribed."""
+"""Row blocks on all cores: one worker per core, each with a single-threaded BLAS, to avoid oversubscription."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def _blas() -> Any:
     return ThreadpoolController().select(user_api="blas")
 
 
-_granted: int | None = None  # what `own_threads` found BLAS was allowed
-_limit: Any = None  # how it is given back
-_inside = 0  # how many are inside `own_threads`, of all threads of the caller
-_door = Lock()
+_granted: int | None = None  # BLAS threads allowed before `own_threads`
+_limit: Any = None  # restores that limit
+_inside = 0  # callers inside `own_threads`, over all threads
+_lock = Lock()
 
 
 def workers() -> int:
-    """As many as BLAS may use now: ``threadpoolctl.threadpool_limits`` and OMP_NUM_THREADS limit us too."""
+    """Return the number of threads BLAS may use now: ``threadpool_limits`` and OMP_NUM_THREADS limit us too."""
     if _granted is not None:
         return _granted
     counts = [library["num_threads"] for library in _blas().info()]
@@ -46,20 +46,20 @@ if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
 
 @contextmanager
 def own_threads() -> Iterator[None]:
-    """For as long as this lasts BLAS keeps to one thread and blocks of rows get the others.
+    """Limit BLAS to one thread inside this context, and leave the others to blocks of rows.
 
-    A threaded BLAS spins for a while after each call; between two of ours that would take a core from every worker. The
-    limit is the process's: the first to come sets it, the last to go lifts it.
+    The threads of BLAS spin for a while after each call and would take cores from our workers. The limit holds for the
+    whole process: the first caller sets it, the last one restores it.
     """
     global _granted, _limit, _inside
-    with _door:
+    with _lock:
         if not _inside:
             _granted, _limit = workers(), _blas().limit(limits=1)
         _inside += 1
     try:
         yield
     finally:
-        with _door:
+        with _lock:
             _inside -= 1
             if not _inside:
                 _limit.restore_original_limits()
@@ -67,7 +67,7 @@ def own_threads() -> Iterator[None]:
 
 
 def map_blocks(work: Callable[[B], T], blocks: Iterable[B]) -> Iterator[T]:
-    """``work`` of each block (a slice of rows, mostly), in order; on several threads where there are several blocks and cores."""
+    """Yield ``work(block)`` for each block (usually a slice of rows), in order, on several threads if possible."""
     todo = list(blocks)
     count = min(workers(), len(todo)) if len(todo) > 1 else 1
     if count == 1:

@@ -107,7 +107,7 @@ def test_export(folder):
     [
         (("align", "no.vec", "b.vec", "-o", "m"), "no.vec"),
         (("align", "{}/a.vec", "{}/b.npz", "-o", "{}/gold.txt"), "is a file"),
-        (("align", "{}/a.vec", "{}/b.npz", "-o", "{}/gold.txt/m"), "expected a folder that may be written to"),
+        (("align", "{}/a.vec", "{}/b.npz", "-o", "{}/gold.txt/m"), "expected a writable folder"),
         (("align", "{}/a.vec", "{}/b.npz", "-o", "{}/x", "--preset", "bets"), "did you mean 'best'"),
         (("align", "{}/a.vec", "{}/b.npz", "-o", "{}/x", "--device", "tpu"), "device: expected"),
         (("align", "{}/a.vec", "{}/b.npz", "-o", "{}/x", "--p", "0.5"), "p: expected"),

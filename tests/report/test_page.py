@@ -130,7 +130,7 @@ def test_any_dimensions(dims, count, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("word", "said"), [("failed", "expect these translations to be wrong"), ("doubtful", "does not decide")]
+    ("word", "said"), [("failed", "expect these translations to be wrong"), ("doubtful", "is not conclusive")]
 )
 def test_a_bad_verdict_is_said_plainly(word, said, tmp_path):
     page = written(known_model(word=word, rivals=2), tmp_path)
@@ -149,7 +149,7 @@ def test_the_file_appears_whole_or_not_at_all(model, tmp_path, monkeypatch):
 
 
 def test_bad_paths_and_dictionaries_are_refused_before_anything_is_written(model, tmp_path):
-    with pytest.raises(InputError, match="make the directory first"):
+    with pytest.raises(InputError, match="create the directory first"):
         write_page(model, tmp_path / "none" / "page.html")
     with pytest.raises(InputError, match="check its direction"):
         write_page(model, tmp_path / "page.html", dictionary=[("t1", "s1")])
@@ -210,5 +210,5 @@ def test_a_large_vocabulary_is_looked_up_in_part_and_says_so(model, tmp_path, mo
     tree, _ = read_page(written(model, tmp_path))
     section = next(node for node in tree.all("section") if node.get("id") == "translations")
     assert "The first 10 of 50 source words" in section.text
-    assert "among the first 40 words of each side" in section.text
+    assert "limited to the first 40 words of each side" in section.text
     assert len(section.all("tbody")[0].all("tr")) == 10

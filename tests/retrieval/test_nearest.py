@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from invarot.retrieval.nearest import mutually_nearest, nearest
+from invarot.retrieval.nearest import find_mutual_nearest, nearest
 
 
 @pytest.mark.parametrize("count", [1, 7, 290, 2600])
@@ -24,6 +24,6 @@ def test_the_nearest_of_any_number_of_points_is_the_nearest(lib, count):
 
 def test_mutual_neighbours_choose_each_other(lib):
     z, y = np.array([[0.0], [1.0], [5.0]]), np.array([[0.9], [5.2], [5.3]])
-    there, mutual = mutually_nearest(lib.array(z), lib.array(y), lib.array([0, 1, 2]))
+    there, mutual = find_mutual_nearest(lib.array(z), lib.array(y), lib.array([0, 1, 2]))
     assert lib.numpy(there).tolist() == [0, 0, 1]
     assert lib.numpy(mutual).tolist() == [False, True, True]

@@ -193,7 +193,7 @@ def test_points_that_cannot_be_relied_on_weigh_less(lib):
         left, right = unit_rows(x @ lib.numpy(found.x_map))[i], unit_rows(y @ lib.numpy(found.y_map))[j]
         scores.append((left * right).sum(axis=1).mean())
     assert scores[1] > scores[0]
-    with pytest.raises(InputError, match="trust: expected a number for each of the 600 and 600 points"):
+    with pytest.raises(InputError, match="trust: expected one number per point, 600 and 600"):
         refine(lib.array(x), lib.array(y), lib.array(start), trust=(trust[0][:5], trust[1]))
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from invarot.retrieval.nearest import nearest
 from invarot.starts import signature
-from invarot.starts.glance import glance
+from invarot.starts.glance import try_quick_map
 from invarot.starts.profiles import subsample
 
 ROWS = 400  # of 1500: the rule is the same for fewer points, and faster
@@ -20,9 +20,9 @@ def _fewer_rows(monkeypatch):
 
 
 def look(x, y):
-    """`glance` at clouds put in their own order, as `signature` does it."""
+    """`try_quick_map` on clouds put in their own order, as `signature` does it."""
     (xs, a, _), (ys, b, _) = (subsample(points, np.full(len(points), 1 / len(points)), None) for points in (x, y))
-    return glance(xs, ys, a, b, quantiles=128, epsilon=0.05)
+    return try_quick_map(xs, ys, a, b, quantiles=128, epsilon=0.05)
 
 
 def loose_clusters(n: int, d: int, rng: np.random.Generator, centres: np.ndarray) -> np.ndarray:

@@ -144,7 +144,7 @@ def test_adjusting_leaves_the_maps(larger_pair):
 
 
 def test_only_finishing_steps_can_be_adjusted(model):
-    with pytest.raises(InputError, match="adjust: there is no option 'rounds'"):
+    with pytest.raises(InputError, match="adjust: expected a known option, got 'rounds'"):
         adjust(model, rounds=3)
     with pytest.raises(InputError, match="spelling: expected"):
         adjust(model, spelling=-1)

@@ -64,7 +64,7 @@ def test_a_start_that_needs_more_than_words_is_refused(start):
 def test_unknown_names_are_errors():
     with pytest.raises(InputError, match="did you mean 'fast'"):
         recipe("fasd")
-    with pytest.raises(InputError, match="recipe: there is no option 'taken'"):
+    with pytest.raises(InputError, match="recipe: expected a known option, got 'taken'"):
         recipe(taken=0.3)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import invarot
 from invarot.errors import InputError, MemoryBound
-from invarot.transport.choice import _left_to_container, free_memory, make_cost, memory_needed, parse_memory
+from invarot.transport.choice import _container_memory_left, free_memory, make_cost, memory_needed, parse_memory
 
 
 @pytest.mark.parametrize(
@@ -104,13 +104,13 @@ def test_only_the_threads_that_are_allowed_are_counted(monkeypatch):
 
 
 def test_a_container_has_what_its_bound_leaves(tmp_path):
-    assert _left_to_container(tmp_path / "none") == sys.maxsize
+    assert _container_memory_left(tmp_path / "none") == sys.maxsize
     for name, text in {
         "memory.max": "1000",
         "memory.current": "700",
         "memory.stat": "anon 5\ninactive_file 50\n",
     }.items():
         (tmp_path / name).write_text(text + "\n")
-    assert _left_to_container(tmp_path) == 350
+    assert _container_memory_left(tmp_path) == 350
     (tmp_path / "memory.max").write_text("max\n")
-    assert _left_to_container(tmp_path) == sys.maxsize
+    assert _container_memory_left(tmp_path) == sys.maxsize

@@ -89,10 +89,10 @@ def test_prepared_points_give_the_same() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"precision": "fp8"}, "precision must be one of"),
-        ({"v": torch.zeros(7)}, r"v must be \(6,\)"),
+        ({"precision": "fp8"}, "precision: expected one of"),
+        ({"v": torch.zeros(7)}, r"v: expected shape \(6,\)"),
         ({"y": torch.zeros(6, 4)}, "points of one dimension"),
-        ({"scale": math.inf}, "scale must be finite"),
+        ({"scale": math.inf}, "scale: expected a finite number"),
         ({"z": torch.zeros(0, 3)}, "not empty"),
     ],
 )

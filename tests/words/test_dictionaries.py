@@ -32,8 +32,8 @@ def test_bad_lines_are_reported(tmp_path: Path) -> None:
     with pytest.warns(DictionaryWarning) as caught:
         assert read_dictionary(path) == [("house", "casa"), ("cat", "gato")]
     said = sorted(str(w.message).split(": ", 1)[1] for w in caught)
-    assert said[0] == "1 × line that is not valid UTF-8 (left out): line 5"
-    assert said[1] == "3 × line that is not a pair (left out): line 2 ('alone'), 3 ('a b c'), 4 ('x')"
+    assert said[0] == "1 × line that is not valid UTF-8 (skipped): line 5"
+    assert said[1] == "3 × line that is not a pair (skipped): line 2 ('alone'), 3 ('a b c'), 4 ('x')"
 
 
 @pytest.mark.parametrize("content", [b"", b"\n\n", b"one\ntwo\n"])

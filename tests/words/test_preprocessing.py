@@ -82,7 +82,7 @@ def test_bad_input() -> None:
         Preprocessing(steps="unit")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="one per center step"):
         Preprocessing(means=())
-    with pytest.raises(InputError, match="not fitted"):
+    with pytest.raises(InputError, match="expected it to be fitted"):
         Preprocessing().apply(X)
     with pytest.raises(InputError, match=r"expected \(n, 7\) as in fit, got \(60, 3\)"):
         Preprocessing().fit(X).apply(X[:, :3])

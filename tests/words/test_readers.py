@@ -185,7 +185,7 @@ def test_bad_utf8(tmp_path: Path) -> None:
     assert read_warned(path, "UTF-8", encoding_errors="ignore").words == ("a", "b", "c")
     kept = read_warned(path, "UTF-8", encoding_errors="surrogateescape").words[1]
     assert kept.encode("utf-8", "surrogateescape") == b"b\xff"
-    with pytest.raises(InputError, match="line 3 is not valid UTF-8"):
+    with pytest.raises(InputError, match="expected UTF-8, got line 3"):
         read_vectors(path, encoding_errors="strict")
 
 
@@ -193,11 +193,11 @@ def test_bad_utf8(tmp_path: Path) -> None:
     ("content", "match"),
     [
         (b"", "empty"),
-        (b"\n\n", "found none"),
-        (b"0 300\n", "found none"),
+        (b"\n\n", "got none"),
+        (b"0 300\n", "got none"),
         (b"just\nwords\nhere\n", "one field"),
         (b"this is prose\nand this as well\nno numbers\n", "do not fit"),
-        (b"a 1 2\nb x y\nc u v\nd e f\n", "3 of 4 rows do not fit"),
+        (b"a 1 2\nb x y\nc u v\nd e f\n", "3 of 4 rows that do not fit"),
         (b"a nan nan\n", "do not fit|NaN"),
         (gzip.compress(PLAIN.encode() * 50)[:-20], "damaged"),
         (b"\x1f\x8b garbage", "damaged"),
@@ -274,7 +274,9 @@ def test_binary_troubles(tmp_path: Path) -> None:
 
 def test_binary_wrong_counts(tmp_path: Path) -> None:
     words = [w.encode() for w in WORDS]
-    assert len(read_warned(write(tmp_path / "a.bin", binary(words, EXPECTED, count=9)), "ends after 2 whole rows")) == 2
+    assert (
+        len(read_warned(write(tmp_path / "a.bin", binary(words, EXPECTED, count=9)), "ends after 2 complete rows")) == 2
+    )
     assert len(read_warned(write(tmp_path / "b.bin", binary(words, EXPECTED, count=1)), "more bytes follow")) == 1
     cut = binary(words, EXPECTED)[:-5]
     assert len(read_warned(write(tmp_path / "c.bin", cut), "header says 2 words, the file ends after 1")) == 1
@@ -304,10 +306,10 @@ def test_npz(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arrays", "match"),
     [
-        ({"words": np.array(WORDS)}, "'words' and 'vectors', found"),
+        ({"words": np.array(WORDS)}, "'words' and 'vectors', got"),
         ({"words": np.array(WORDS, dtype=object), "vectors": EXPECTED}, "pickle"),
-        ({"words": np.arange(2), "vectors": EXPECTED}, "has to hold strings"),
-        ({"words": np.array(WORDS), "vectors": EXPECTED[:1]}, "2 words, the table 1 rows"),
+        ({"words": np.arange(2), "vectors": EXPECTED}, "expected strings in .words."),
+        ({"words": np.array(WORDS), "vectors": EXPECTED[:1]}, "2 words in .* and 1 rows"),
         ({"words": np.array(WORDS), "vectors": EXPECTED[0]}, "expected a table"),
         ({"words": np.array(WORDS), "vectors": EXPECTED.astype("U8")}, "expected a table"),
         ({"words": np.array(WORDS), "vectors": EXPECTED * np.nan}, "no usable row"),
@@ -352,7 +354,7 @@ def test_npy_with_vocabulary(tmp_path: Path) -> None:
     assert read_vectors(tmp_path / "a.npy", vocabulary=listed).words == ("new york", "año")
     write(tmp_path / "a.vocab", "house\naño\n")
     assert read_vectors(tmp_path / "a.npy").words == WORDS
-    with pytest.raises(InputError, match="the vocabulary has 1 words, the table 2 rows"):
+    with pytest.raises(InputError, match="got 1 words in the vocabulary and 2 rows in the table"):
         read_vectors(tmp_path / "a.npy", vocabulary=["x"])
     with pytest.raises(InputError, match="no such file"):
         read_vectors(tmp_path / "a.npy", vocabulary=tmp_path / "none")
@@ -398,7 +400,7 @@ def test_objects(tmp_path: Path) -> None:
     assert read_vectors(found) is found
     with pytest.raises(InputError, match="got dict"):
         read_vectors({"house": [1.0]})
-    with pytest.raises(InputError, match="belong to files"):
+    with pytest.raises(InputError, match="vocabulary, format: expected None for an object"):
         read_vectors(keyed, vocabulary=["a"])
 
 

@@ -1,4 +1,4 @@
-"""The front door: check, pose, search, improve, judge, package."""
+"""The entry point: check, pose, search, improve, judge, package."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def align(
         Weights; non-negative, each sums to 1. Uniform by default.
     p : float in [1, inf], Schatten or Rotations
         The family of maps. inf: (semi-)orthogonal; 2: Gromov–Wasserstein with inner products; towards 1: low rank.
-        :class:`Schatten` adds a radius and whitening; :class:`Rotations` leaves reflections out.
+        :class:`Schatten` adds a radius and whitening; :class:`Rotations` excludes reflections.
     translate, scale : bool
         Allow a translation, allow a scale.
     seeds : (k, 2) integers, optional
@@ -73,9 +73,9 @@ def align(
         "auto" (a raced portfolio), "random", "identity", "seeds", "axes", "signature", "fused", "relaxation", "clusters",
         or a map (dx, dy) or a batch of maps (s, dx, dy).
     n_starts : int, optional
-        How many random starts (and no others); all are solved together and the best objective is kept.
+        Number of random starts (and no others); all are solved together and the best objective is kept.
     effort : {"quick", "normal", "high", "max"}, optional
-        How many waves of starts "auto" may try while it is not sure; "normal" by default.
+        How many waves of starts "auto" may try; "normal" by default.
     require : {"aligned"}, optional
         Raise NotAligned rather than return an alignment with another verdict.
     device : {"cpu", "cuda", "cuda:1", "auto"}, optional
@@ -88,7 +88,7 @@ def align(
     solver : Sinkhorn or Exact, optional
         How a start is solved: schedule of epsilon, tolerances, objective, stages, memory.
     search : Search, optional
-        What is known beside the coordinates (order of rows, side information), weights of it, processes.
+        What is known besides the coordinates (order of rows, side information), its weight, and the number of processes.
 
     Returns
     -------
@@ -146,7 +146,7 @@ def align(
 
 
 def _check_groups(p: Any, solver: Solver | None, search: Search | None) -> tuple[Maps, Solver, Search]:
-    """The grouped options, defaults filled in."""
+    """Check the grouped options and fill in defaults."""
     if solver is not None and not isinstance(solver, (Sinkhorn, Exact)):
         raise InputError(f"solver: expected Sinkhorn(...) or Exact(...), got {solver!r}")
     if search is not None and not isinstance(search, Search):
@@ -156,7 +156,7 @@ def _check_groups(p: Any, solver: Solver | None, search: Search | None) -> tuple
 
 
 def _check_clouds(x: Any, y: Any, device: str | None) -> tuple[Array, Array, Array]:
-    """Source points as they came; then both clouds, checked, of one type, where they are to be solved."""
+    """Return the original source points, then both clouds, checked, of one dtype, on the device of the solve."""
     x, y = check_points(x, "x"), check_points(y, "y")
     check_same_library(x, y)
     x, y = common_dtype(x, y)
@@ -174,7 +174,7 @@ def _check_clouds(x: Any, y: Any, device: str | None) -> tuple[Array, Array, Arr
 def _add_hints(
     verdict: Verdict, x: Array, y: Array, a: Array, b: Array, maps: Maps, *, translate: bool, scale: bool
 ) -> Verdict:
-    """What the clouds, as they came, suggest: maps that keep norms need clouds of one size and origin."""
+    """Add hints from the original clouds: maps that keep norms need clouds of one size and origin."""
     if not math.isinf(maps.p) or maps.whiten:
         return verdict
     if not scale:

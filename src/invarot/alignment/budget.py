@@ -31,17 +31,17 @@ class Budget:
     memory: int | None
 
     def from_epsilon(self, epsilon: float) -> Budget:
-        """The same, with the schedule entered at ``epsilon`` (not below its floor)."""
+        """Return the same budget with the schedule starting at ``epsilon`` (not below its floor)."""
         if self.schedule is None:
             return self
         return replace(self, schedule=replace(self.schedule, epsilon=max(epsilon, self.schedule.floor)))
 
     def at_floor(self) -> Budget:
-        """The same, at the last epsilon alone."""
+        """Return the same budget at the last epsilon only."""
         return self if self.schedule is None else replace(self, schedule=self.schedule.last())
 
     def at_epsilon(self, epsilon: float) -> Budget:
-        """The same, at one epsilon alone."""
+        """Return the same budget at one epsilon only."""
         if self.schedule is None or not epsilon:
             return self
         return replace(self, schedule=Schedule.fixed(epsilon, absolute=self.schedule.absolute))
@@ -50,9 +50,9 @@ class Budget:
         return replace(self, max_iter=min(steps, self.max_iter))
 
     def within_rounding(self, points: Array, cost_scale: float) -> Budget:
-        """The same, with marginals no tighter than the type of ``points`` can hold.
+        """Return the same budget with marginal tolerances no tighter than the dtype of ``points`` allows.
 
-        Potentials reach about cost/ε, and rounding one by a part η of that moves its marginal by as much.
+        Potentials are about cost/ε, and a relative rounding error η of one changes its marginal by η·cost/ε.
         """
         if self.schedule is None:
             return self
@@ -65,7 +65,7 @@ class Budget:
 class Budgets:
     """The budgets of all parts of one solve.
 
-    ``adaptive`` says that the schedule was left to us, so that stages and a last, sharper epsilon are too.
+    ``adaptive``: the caller gave no schedule, so that stages and a last, sharper epsilon are chosen here.
     """
 
     solve: Budget
@@ -75,7 +75,7 @@ class Budgets:
 
     @property
     def race(self) -> Budget:
-        """Looser tolerances, and epsilon only down to where points begin to matter."""
+        """Return looser tolerances, and epsilon down to where single points begin to matter."""
         schedule, solve = self.solve.schedule, self.solve
         if schedule is not None and not schedule.absolute:
             floor = max(COARSE_EPSILON, schedule.floor)
@@ -91,12 +91,12 @@ class Budgets:
 
     @property
     def after_race(self) -> Budget:
-        """All points, from the epsilon a race ends at."""
+        """Return the budget for all points, from the last epsilon of a race."""
         return self.solve.from_epsilon(COARSE_EPSILON) if self.adaptive else self.solve
 
     @property
     def sharpen(self) -> Budget | None:
-        """From the floor of the solve to the sharpest epsilon; None where that is no smaller."""
+        """Return the budget from the floor of the solve to the smallest epsilon; None if that is not smaller."""
         schedule = self.solve.schedule
         if schedule is None or self.sharpest is None or self.sharpest >= schedule.floor:
             return None
@@ -105,7 +105,7 @@ class Budgets:
 
 
 def make_budgets(solver: Solver, spacing: float) -> Budgets:
-    """The budgets of a solver's options; ``spacing`` is that of the points, relative to the cost scale."""
+    """Return the budgets for a solver's options; ``spacing`` of the points is relative to the cost scale."""
     memory = parse_memory(solver.memory)
     if not isinstance(solver, Sinkhorn):
         return Budgets(Budget(None, solver.tol, solver.max_iter, 0.0, 1, memory), solver.stages)
@@ -121,13 +121,13 @@ def make_budgets(solver: Solver, spacing: float) -> Budgets:
 
 
 def relative_spacing(second_moment: Array, mean: Array, count: int) -> float:
-    """How far apart ``count`` points of that second moment and mean lie, squared, over their variance.
+    """Return the squared spacing of ``count`` points with this second moment and mean, over their variance.
 
     n points of variance v spread over d dimensions lie about v·n^(−2/d) apart, d being (tr C)²/tr C² of the covariance C.
     """
     xp = namespace(second_moment)
     covariance = second_moment - mean[:, None] * mean
     variance = max(float(xp.linalg.trace(covariance)), 0.0)
-    shares = covariance / (variance or 1.0)  # before they are squared: float32 has no 1e-40
+    shares = covariance / (variance or 1.0)  # divide before squaring: 1e-40 underflows in float32
     dimensions = max(1 / max(float(xp.sum(shares**2)), 1e-30), 1.0)
     return float(2 * count ** (-2 / dimensions))

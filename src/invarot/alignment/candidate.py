@@ -1,4 +1,4 @@
-"""One answer on its way: a map with its plan, how it scores, and where it came from. Never changed, only replaced."""
+"""Candidates: a map with its plan, its score and the start it came from. Immutable."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .problem import Problem
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A start solved to its end."""
+    """A start, solved."""
 
     name: str  # of the start it came from
     map: Array  # (dx, dy)
@@ -32,12 +32,12 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Found:
-    """What a search has found: different answers, best first, and the record of every start."""
+    """The result of a search: different answers, best first, and the record of every start."""
 
     candidates: tuple[Candidate, ...]
     starts: tuple[StartRecord, ...]
-    plain: tuple[Candidate, ...] = ()  # what plain starts found, to compare with starts that were asked for
-    better: int = 0  # how many of these are other answers, and clearly better
+    plain: tuple[Candidate, ...] = ()  # results of the default starts, to compare with requested ones
+    better: int = 0  # number of these that are different answers and clearly better
     notes: tuple[str, ...] = field(default=())  # options that had no effect, and why
 
     @property
@@ -46,7 +46,7 @@ class Found:
 
 
 def make_candidate(problem: Problem, run: Run, index: int, name: str, earlier: History | None = None) -> Candidate:
-    """Start ``index`` of a run that is over; ``earlier`` is what it went through before."""
+    """Return start ``index`` of a finished run as a candidate; ``earlier`` is its history before the run."""
     if run.settled[index]:
         status = Status.SETTLED
     elif run.errors[index] > problem.budgets.solve.plan_tol:
@@ -68,6 +68,6 @@ def make_candidate(problem: Problem, run: Run, index: int, name: str, earlier: H
 def continue_from(
     problem: Problem, candidate: Candidate, w: Array, budget: Budget, *, stage: str, hold_map: bool = False
 ) -> Candidate:
-    """``candidate`` solved on from the map w (dx, dy), its plan as a warm start."""
+    """Continue ``candidate`` from the map w (dx, dy), with its plan as a warm start."""
     run = alternate(problem, w[None], budget, stage=stage, warm=candidate.plan, hold_map=hold_map)
     return make_candidate(problem, run, 0, candidate.name, candidate.history)

@@ -1,8 +1,8 @@
-"""The evidence for a map, without labels: what maps make of points that took no part in fitting them.
+"""Evidence for a map without labels, from points held out of the fit.
 
-A map can be made to fit anything where points are few beside its dimensions, so the points it was fitted on say little.
-Everything here is measured on points held out of the fit, and beside a null treated in the same way: the target with each
-principal coordinate shuffled by itself, which keeps the covariance and leaves no correspondence.
+With few points per dimension a map can fit anything, so the points it was fitted on say little. Everything here is
+measured on held-out points and compared with a null treated in the same way: the target with each principal coordinate
+shuffled separately, which keeps the covariance and removes all correspondence.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ import numpy as np
 from ..arrays import Array, as_like, device, is_torch, namespace, svd, to_numpy, transpose
 from ..geometry.orthogonal import RotationGroup
 from ..geometry.schatten import SchattenBall, extreme_spectrum
-from ..retrieval.nearest import mutually_nearest, nearest
+from ..retrieval.nearest import find_mutual_nearest, nearest
 from ..threads import map_blocks, own_threads
 from .problem import Problem
 from .tuning import NULL_ROUNDS, QUERIES
 from .verdict import Evidence
 
-FOLDS = 4  # a point is judged by a map fitted on the other three quarters
+FOLDS = 4  # a point is tested with a map fitted on the other three quarters
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """How points fare under maps fitted without them."""
+    """Measurements of points under maps fitted without them."""
 
-    split: float  # how often such a map sends a point to the same target as the whole map
+    split: float  # how often such a map sends a point to the same target as the full map
     gap: float  # summed squared distances to the nearest targets
     spacing: float  # the same between neighbours of one cloud, the geometric mean of both clouds
-    smooth: float  # how alike what is left over is at neighbouring points
+    smooth: float  # correlation of the residuals of neighbouring points
 
     @property
     def twins(self) -> float:
@@ -41,14 +41,14 @@ class HeldOut:
 
 
 def gather_evidence(problem: Problem, w: Array, rng: np.random.Generator) -> Evidence:
-    """What unseen points say of a map w (dx, dy); rivals and better answers are for others to count."""
+    """Measure the evidence for a map w (dx, dy) on held-out points; rivals and better answers are counted elsewhere."""
     some = as_like(rng.permutation(problem.x.shape[0])[:QUERIES], problem.x, dtype=namespace(problem.x).int64)
-    draws = min(max(QUERIES // (2 * problem.x.shape[0]), 1), 4)  # of few points a null says little
-    # one null after the other, and the map beside them: while an SVD of one keeps a core, the other has both
-    with own_threads(), ThreadPoolExecutor(1) as beside:
+    draws = min(max(QUERIES // (2 * problem.x.shape[0]), 1), 4)  # with few points, one null says little
+    # the nulls one after the other, the map in parallel: while one runs an SVD on one core, the other has both
+    with own_threads(), ThreadPoolExecutor(1) as pool:
         measured = partial(hold_out, problem, w, some)
-        coming = measured if is_torch(w) else beside.submit(measured).result  # torch has threads of its own
-        nulls = [hold_out(*_null(problem, w, some, rng), some, null=True) for _ in range(draws)]
+        coming = measured if is_torch(w) else pool.submit(measured).result  # torch has its own threads
+        nulls = [hold_out(*_make_null(problem, w, some, rng), some, null=True) for _ in range(draws)]
         found = coming()
     gap = float(np.mean([one.gap for one in nulls]))
     return Evidence(
@@ -61,8 +61,8 @@ def gather_evidence(problem: Problem, w: Array, rng: np.random.Generator) -> Evi
     )
 
 
-def _null(problem: Problem, w: Array, some: Array, rng: np.random.Generator) -> tuple[Problem, Array]:
-    """The problem with a target of the same covariance without correspondence, and a map fitted to it, set out from ``w``."""
+def _make_null(problem: Problem, w: Array, some: Array, rng: np.random.Generator) -> tuple[Problem, Array]:
+    """The problem with a target of the same covariance without correspondence, and a map fitted to it, starting from ``w``."""
     x, y = problem.x[some], problem.y
     _, axes = namespace(y).linalg.eigh(transpose(y) @ y)
     coordinates = to_numpy(y @ axes)
@@ -73,19 +73,19 @@ def _null(problem: Problem, w: Array, some: Array, rng: np.random.Generator) -> 
 
 
 def hold_out(problem: Problem, w: Array, some: Array, *, null: bool = False) -> HeldOut:
-    """The points ``some`` of x judged quarter by quarter by a map fitted on mutual neighbours of the other quarters.
+    """Test the points ``some`` of x, each quarter with a map fitted on mutual neighbours of the other quarters.
 
-    A map fitted on few points knows few directions: points are compared in those alone. Of a ``null`` only the split and
-    the gap are asked; its spacing and smoothness are left at 0.
+    A map fitted on few points determines few directions: points are compared only in those. For a ``null`` only the split
+    and the gap are computed; its spacing and smoothness are 0.
     """
     xp = namespace(w)
     x, y = problem.x, problem.y
     z = x @ w
-    there, mutual = mutually_nearest(z, y, some)
+    there, mutual = find_mutual_nearest(z, y, some)
     fold = xp.arange(some.shape[0], device=device(w)) % FOLDS
 
     def judge(quarter: int) -> tuple[int, float, float, float]:
-        """Points that come out at the same target, their squared distances to it, and the spacing of both clouds there."""
+        """Return the number of points with the same target, their squared distances to it, and the spacing of both clouds."""
         held = xp.nonzero(fold == quarter)[0]
         rest = xp.nonzero((fold != quarter) & mutual)[0]
         if rest.shape[0] == 0:  # nothing to fit on: no evidence
@@ -113,7 +113,7 @@ def hold_out(problem: Problem, w: Array, some: Array, *, null: bool = False) -> 
 
 
 def _spacing(points: Array, rows: Array) -> float:
-    """Summed squared distances of the points ``rows`` to their nearest other points."""
+    """Return the summed squared distances of the points ``rows`` to their nearest other points."""
     if points.shape[0] < 2:
         return 0.0
     return float(
@@ -122,22 +122,22 @@ def _spacing(points: Array, rows: Array) -> float:
 
 
 def _smoothness(x: Array, left: Array) -> float:
-    """⟨left over at a point, left over at its nearest neighbour⟩, relative to the larger of its square and the spacing's.
+    """Return ⟨residual of a point, residual of its nearest neighbour⟩, relative to the larger of its square and the spacing.
 
-    Of points with a match each: those that share one share what is left over, whether the map is right or wrong.
+    Only for points with different matches: those that share a match have similar residuals in any case.
     """
     xp = namespace(x)
     if x.shape[0] < 3:
         return 0.0
-    beside = nearest(x, x, xp.arange(x.shape[0], device=device(x)))
-    size = max(float(xp.sum(left**2)), float(xp.sum((x - x[beside]) ** 2)))
-    return float(xp.sum(left * left[beside])) / size if size > 0 else 0.0
+    near = nearest(x, x, xp.arange(x.shape[0], device=device(x)))
+    size = max(float(xp.sum(left**2)), float(xp.sum((x - x[near]) ** 2)))
+    return float(xp.sum(left * left[near])) / size if size > 0 else 0.0
 
 
 def _known_directions(moment: Array, maps: SchattenBall | RotationGroup) -> tuple[Array, Array | None]:
-    """The best map for a moment in two factors: x @ first and y @ second lie in the directions the moment knows.
+    """Return the best map for a moment as two factors: x @ first and y @ second lie in the range of the moment.
 
-    Where it knows all of y's, the second would only turn both: the first is the map itself, and the second None.
+    If that is all of y's space, the second would only rotate both: the first is then the map, and the second None.
     """
     xp = namespace(moment)
     u, s, vt = svd(moment)

@@ -1,4 +1,4 @@
-"""What happened: every step, how the solve ended, and which starts were tried."""
+"""History of a solve: its steps, its final status, and the starts that were tried."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from ..errors import NotConverged
 class Step:
     """One outer step: a plan, then a map.
 
-    ``epsilon`` is relative to the cost scale; ``energy`` is the entropic objective that no step may worsen at a fixed
-    epsilon (lower is better); ``map_change`` is ‖W − W'‖_F/‖W‖_F; ``plan_change`` the root mean square move of the
-    source points' images under the plan, relative to that of y; ``gap`` the duality gap of the map step. What ``on_step``
-    is shown carries the ``map`` of the leading start as well, between the points as the solve sees them; a history does not.
+    ``epsilon`` is relative to the cost scale; ``energy`` is the entropic objective, which decreases at a fixed epsilon;
+    ``map_change`` is ‖W − W'‖_F/‖W‖_F; ``plan_change`` the rms change of the source points' images under the plan, relative
+    to that of y; ``gap`` the duality gap of the map step. Only steps passed to ``on_step`` carry the ``map`` of the leading
+    start, in the coordinates of the solve.
     """
 
     step: int
@@ -94,7 +94,7 @@ class Status(Enum):
 
 @dataclass(frozen=True)
 class StartRecord:
-    """One start that was tried, and the objective it reached (when it was dropped, if it was)."""
+    """One start that was tried, and the objective it reached at the end or when it was dropped."""
 
     name: str
     objective: float

@@ -1,4 +1,4 @@
-"""The options of :func:`invarot.align` that come in groups. Each group checks itself when it is made."""
+"""Groups of options of :func:`invarot.align`. Each group checks its values when it is created."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Schatten:
     p : float in [1, inf]
         inf: (semi-)orthogonal maps; 2: Gromov–Wasserstein with inner products; towards 1: low rank.
     radius : float, optional
-        Of the ball; by default the identity just fits.
+        Of the ball; by default the smallest that contains the identity.
     whiten : bool
         Whiten both clouds first, which is undone in ``map`` and ``offset``.
 
@@ -74,7 +74,7 @@ Maps = Schatten | Rotations
 
 
 def _plain(number: float | None) -> float | None:
-    """Python's own number: one of float32 would make every result that it touches as coarse."""
+    """Convert to a Python number: a NumPy float32 would reduce the precision of results."""
     return None if number is None else float(number)
 
 
@@ -86,14 +86,14 @@ def _check_family(radius: float | None, whiten: bool) -> None:
 
 @dataclass(frozen=True)
 class Stages:
-    """How many points stand for the clouds in each stage before the one of all points.
+    """The number of points per cloud in each stage before the one with all points.
 
     Parameters
     ----------
     sizes : int or growing ints
         Such as ``(2000, 10000)``; ``()`` for no stages.
     of : {"points", "clusters"}
-        Points of the cloud (the first where rows are ordered, else random ones), or the centroids of k-means with the
+        Points of the cloud (the first if rows are ordered, else random ones), or the centroids of k-means with the
         weights of their clusters.
     """
 
@@ -117,27 +117,27 @@ class Stages:
 
 @dataclass(frozen=True)
 class Sinkhorn:
-    """Entropic plans with a falling epsilon: the default solver.
+    """Entropic plans with decreasing epsilon: the default solver.
 
     Parameters
     ----------
     schedule : Schedule, float or None
-        How epsilon falls; a number is a fixed relative epsilon; None adapts to the data.
+        How epsilon decreases; a number is a fixed relative epsilon; None adapts to the data.
     tol, max_iter : float, int
-        Stop when the objective changes by less than ``tol`` of the score scale at the last epsilon; outer steps, at most,
-        of each part of the solve (a race, a stage, the solve of all points, its sharpening).
+        Stop when the objective changes by less than ``tol`` of the score scale at the last epsilon; maximal number of outer
+        steps in each part of the solve (a race, a stage, the solve of all points, its sharpening).
     plan_tol, plan_max_iter : float, int
-        Allowed l_1 error of the plan's marginals; Sinkhorn sweeps per step, at most.
+        Tolerance of the plan's marginals in the l_1 norm; maximal number of Sinkhorn sweeps per step.
     objective : {"simplified", "transport"}
         Maximise the score ⟨xᵀΓy, W⟩ in closed form, or minimise the transport cost by Frank–Wolfe (for maps that change
         norms).
     refit : bool
-        Fit the map at the end to mutual nearest neighbours alone. Better where part of a cloud has no counterpart, which the
-        plan has to send somewhere all the same. Translation and verdict are those of all points.
+        Fit the map at the end to mutual nearest neighbours only. Better if part of a cloud has no counterpart, since the
+        plan must match those points too. Translation and verdict are those of all points.
     stages : Stages, optional
-        By default 1,500 points for more than 3,000, then seven times as many; none where ``schedule`` is given.
+        By default 1,500 points for more than 3,000, then seven times as many; none if ``schedule`` is given.
     memory : str or int, optional
-        Bound such as "2GiB", which decides dense or streamed. By default half of what is free.
+        Memory limit such as "2GiB", which decides dense or streamed. By default half of the free memory.
 
     Examples
     --------
@@ -171,9 +171,9 @@ class Sinkhorn:
 
 @dataclass(frozen=True)
 class Exact:
-    """Exact plans in every step: an assignment where counts and weights agree, else the network simplex (extra: exact).
+    """Exact plans in every step: an assignment if n = m and weights are uniform, else the network simplex (extra: exact).
 
-    The options are those of :class:`Sinkhorn` that have a meaning without an epsilon.
+    The options are those of :class:`Sinkhorn` that do not concern epsilon.
     """
 
     tol: float = 1e-5
@@ -204,20 +204,20 @@ def _check_solver(solver: Solver) -> None:
 
 @dataclass(frozen=True)
 class Search:
-    """What is known beside the coordinates, and how the starts are shared out.
+    """What is known besides the coordinates, and the number of processes.
 
     Parameters
     ----------
     ordered : bool
-        Rows come most important first (a frequency-ranked vocabulary): subsamples are then the first rows.
+        Rows are sorted by importance (a frequency-ranked vocabulary): subsamples are then the first rows.
     side : (fx, fy), optional
         Side information, one row per point, that should agree between matched points; used by signature starts.
     side_weight : float
-        Its weight beside the profiles of the signature.
+        Its weight relative to the profiles of the signature.
     seed_weight : float
         Weight of the known pairs (``seeds=``) in the objective.
     n_jobs : int
-        Processes that share many starts (extra: jobs); −1: one per core.
+        Number of processes for many starts (extra: jobs); −1: one per core.
     """
 
     ordered: bool = False
@@ -242,7 +242,7 @@ class Search:
 
 
 def paper() -> dict[str, Any]:
-    """The paper's own choices, as options of :func:`invarot.align`: ε0 = 1, decay 0.95, one random start.
+    """Return the paper's choices as options of :func:`invarot.align`: ε0 = 1, decay 0.95, one random start.
 
     Examples
     --------

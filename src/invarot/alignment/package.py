@@ -1,4 +1,4 @@
-"""Out of the frames: the composite map and offset, the plan over all points, what was asked."""
+"""Build the result in the original coordinates: map and offset, the plan over all points, the options."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .verdict import Verdict
 def package(
     problem: Problem, found: Found, verdict: Verdict, x: Array, y: Array, a: Array, b: Array, settings: dict[str, Any]
 ) -> Alignment:
-    """The alignment of the points as they came."""
+    """Return the alignment of the original points."""
     best = found.best
     w = inner = best.map
     if problem.scale:
@@ -31,7 +31,7 @@ def package(
     return Alignment(
         map=matrix,
         offset=problem.frame_y.origin - problem.frame_x.origin @ matrix,
-        plan=_over_all_points(best.plan, problem, x, y, a, b, w),
+        plan=_extend_to_all_points(best.plan, problem, x, y, a, b, w),
         objective=best.objective,
         history=best.history,
         status=best.status,
@@ -46,7 +46,7 @@ def describe_options(
     maps: Maps, solver: Solver, search: Search, *, translate: bool, scale: bool, start: str, effort: str | None,
     n_starts: int | None, seeds: int,
 ) -> dict[str, Any]:  # fmt: skip
-    """What was asked, in plain values that can be saved."""
+    """Return the options as plain values that can be saved."""
     return {
         "p": float(maps.p),
         "maps": {"family": type(maps).__name__, **_plain(maps)},
@@ -63,7 +63,7 @@ def describe_options(
 
 
 def _plain(value: Any, **instead: Any) -> Any:
-    """Dicts, lists and Python's own numbers, as they are read back from a file; ``instead`` of fields of those names."""
+    """Convert to dicts, lists and Python numbers, as read back from a file; ``instead`` replaces fields by name."""
     if is_dataclass(value):
         return {one.name: _plain(instead.get(one.name, getattr(value, one.name))) for one in fields(value)}
     if isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str):
@@ -71,17 +71,17 @@ def _plain(value: Any, **instead: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _over_all_points(
+def _extend_to_all_points(
     plan: EntropicPlan | SparsePlan, problem: Problem, x: Array, y: Array, a: Array, b: Array, w: Array
 ) -> EntropicPlan | SparsePlan:
-    """Points of no weight, left out of the solve, back in their rows and columns."""
+    """Extend the plan to points of weight zero, which the solve left out."""
     xp = namespace(x)
     used_x, used_y = xp.nonzero(a > 0)[0], xp.nonzero(b > 0)[0]
     whole = used_x.shape[0] == x.shape[0] and used_y.shape[0] == y.shape[0]
     if whole and isinstance(plan, EntropicPlan):
         return plan
     z, inside_y = problem.frame_x.enter(x) @ w, problem.frame_y.enter(y)
-    if isinstance(plan, SparsePlan):  # its entries do not depend on z: it may as well cost what the last map makes it
+    if isinstance(plan, SparsePlan):  # its entries do not depend on z, so its cost is that of the last map
         return SparsePlan(z, inside_y, used_x[plan.rows], used_y[plan.columns], plan.mass)
-    z[used_x] = plan.z  # the potentials belong to the map the plan was made for
+    z[used_x] = plan.z  # the potentials belong to the map the plan was solved for
     return extend(plan, z, inside_y, a, b, used_x, used_y)

@@ -1,4 +1,4 @@
-"""What to solve: two clouds in the coordinates of the solve, the family of maps, and how to come back from there."""
+"""The problem to solve: two clouds in the coordinates of the solve, the family of maps, and how to map back."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Observer = Callable[[Step], object]
 
 @dataclass(frozen=True)
 class Problem:
-    """Points of positive weight inside their frames, and all that stays the same through one solve."""
+    """Points of positive weight in their frames, and everything that is constant during a solve."""
 
     x: Array  # (n, dx)
     y: Array  # (m, dy)
@@ -41,7 +41,7 @@ class Problem:
     maps: SchattenBall | RotationGroup
     objective: str  # "simplified" or "transport"
     scale: bool  # whether a scale is found on top of the map
-    ordered: bool  # whether rows come most important first
+    ordered: bool  # whether rows are sorted by importance
     budgets: Budgets
     on_step: Observer | None = None
     seeds: Array | None = None  # (dx, dy): moment of the known pairs, added to the plan's
@@ -53,7 +53,7 @@ class Problem:
 
     @property
     def sign(self) -> int:
-        """+1 where a larger objective is better (a score), −1 where a smaller one is (a cost)."""
+        """+1 if a larger objective is better (a score), −1 if a smaller one is (a cost)."""
         return 1 if self.objective == "simplified" else -1
 
     @property
@@ -62,7 +62,7 @@ class Problem:
 
     @property
     def orthogonal(self) -> bool:
-        """Whether the maps are all orthogonal ones (times a number) and the objective is their score."""
+        """Whether all maps are orthogonal (times a number) and the objective is their score."""
         return isinstance(self.maps, SchattenBall) and math.isinf(self.maps.p) and self.objective == "simplified"
 
 
@@ -70,7 +70,7 @@ def pose(
     x: Array, y: Array, a: Array, b: Array, *, maps: Maps, solver: Solver, translate: bool = False, scale: bool = False,
     ordered: bool = False, on_step: Observer | None = None,
 ) -> Problem:  # fmt: skip
-    """The problem for checked points and weights (zero weights allowed)."""
+    """Return the problem for checked points and weights (zero weights allowed)."""
     dx, dy = x.shape[1], y.shape[1]
     _check_together(maps, solver, scale, dx, dy)
     unit = scale and not maps.whiten
@@ -107,7 +107,7 @@ def pose(
 
 
 def _check_together(maps: Maps, solver: Solver, scale: bool, dx: int, dy: int) -> None:
-    """What each option allows, but not the other."""
+    """Raise for options that cannot be combined."""
     if isinstance(maps, Rotations) and dx != dy:
         raise InputError(
             f"p: expected as many columns in x as in y with Rotations(), got {dx} and {dy}; use p=inf, which allows both"
@@ -129,11 +129,11 @@ def _check_together(maps: Maps, solver: Solver, scale: bool, dx: int, dy: int) -
 
 
 def add_seeds(problem: Problem, x: Array, y: Array, seeds: Any, weight: float) -> Problem:
-    """Known pairs as a linear term: weight·(mean over the pairs of xᵢᵀ yⱼ), added to the plan's moment."""
+    """Add known pairs as a linear term: weight·(mean over the pairs of xᵢᵀ yⱼ), added to the plan's moment."""
     try:
         rows, columns, _ = check_pairs(seeds, None, x.shape[0], y.shape[0])
     except InputError as error:
-        raise InputError(f"seeds: {error}") from error
+        raise InputError(f"seeds: {str(error).removeprefix('pairs: ')}") from error
     integer = namespace(x).int64
     left = problem.frame_x.enter(x[as_like(rows, x, dtype=integer)])
     right = problem.frame_y.enter(y[as_like(columns, y, dtype=integer)])
@@ -145,7 +145,7 @@ def _variance(points: Array, weights: Array) -> float:
 
 
 def transport_cost(problem: Problem, moment: Array, w: Array) -> Array:
-    """Σ Γij ‖xᵢW − yⱼ‖² (…), from the moment alone."""
+    """Return Σ Γij ‖xᵢW − yⱼ‖² (…), from the moment alone."""
     xp = namespace(moment)
     quadratic = xp.sum((problem.second_moment @ w) * w, axis=(-2, -1))
     return problem.mean_square_y + quadratic - 2 * xp.sum(moment * w, axis=(-2, -1))
@@ -155,16 +155,16 @@ def transport_cost(problem: Problem, moment: Array, w: Array) -> Array:
 
 
 def slack(problem: Problem, value: float) -> float:
-    """How far below ``value`` (an objective times ``sign``) another may lie and be as good: 5 % of what is missing."""
+    """Return how far below ``value`` (an objective times ``sign``) another counts as equal: 5 % of the gap to a perfect score."""
     perfect = problem.score_scale if problem.sign > 0 else 0.0
     return SLACK * abs(perfect - abs(value)) + 1e-3 * problem.variance_scale
 
 
 def same_answers(problem: Problem, w: Array, others: Array) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """For each of others (s, dx, dy), whether it puts the points where w (dx, dy) does.
+    """Return for each of others (s, dx, dy) whether it sends the points to the same places as w (dx, dy).
 
-    Two maps are one answer where the images of a point lie, in the root mean square, less than half the way to a neighbour
-    apart, or less than a tenth of the spread of the images where neighbours are nearer than that.
+    Two maps are the same answer if the rms distance between their images is less than half the distance to a neighbour, or
+    less than a tenth of the spread of the images if neighbours are nearer than that.
     """
     xp = namespace(w)
     apart = others - w
@@ -175,12 +175,12 @@ def same_answers(problem: Problem, w: Array, others: Array) -> np.ndarray[Any, n
 
 
 def same_answer(problem: Problem, w: Array, other: Array) -> bool:
-    """Whether two maps are one answer."""
+    """Return whether two maps are the same answer."""
     return bool(same_answers(problem, w, other[None])[0])
 
 
 def distinct(problem: Problem, maps: Array, order: Any, most: int | None = None) -> list[int]:
-    """Of the maps (s, dx, dy) in the given order, the first of each answer; ``most`` of them."""
+    """Return the first of each distinct answer among maps (s, dx, dy) in the given order; at most ``most``."""
     chosen: list[int] = []
     for k in (int(k) for k in order):
         if not any(same_answer(problem, maps[k], maps[j]) for j in chosen):

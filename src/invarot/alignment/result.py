@@ -21,14 +21,14 @@ ONE_TO_ONE = 2000  # points up to which matches are assigned one to one by defau
 
 @dataclass(frozen=True, repr=False)
 class Alignment:
-    """What :func:`invarot.align` found.
+    """The result of :func:`invarot.align`.
 
     Attributes
     ----------
     map : (dx, dy) array
         ``x @ map + offset`` lies in y's space.
     offset : (dy,) array
-        Zero unless the solve translated.
+        Zero without ``translate=True``.
     plan : EntropicPlan or SparsePlan
         The coupling, as an operator: ``apply``, ``marginals``, ``cost``, ``matches``, ``dense``.
     objective : float
@@ -37,7 +37,7 @@ class Alignment:
     history, status, starts, verdict
         The evidence.
     settings : dict
-        What was asked.
+        The options of the call.
     notes : tuple of str
         Options that had no effect, and why.
     """
@@ -54,23 +54,23 @@ class Alignment:
     notes: tuple[str, ...] = ()
 
     def on_host(self) -> Alignment:
-        """The same with NumPy arrays."""
+        """Return the same alignment with NumPy arrays."""
         return replace(self, map=to_numpy(self.map), offset=to_numpy(self.offset), plan=self.plan.on_host())
 
     def transform(self, points: Any) -> Array:
-        """Source points, seen or new, in the target's space."""
+        """Map source points, seen or new, into the target's space."""
         return self._points(points, self.map.shape[0]) @ self.map + self.offset
 
     def inverse_transform(self, points: Any) -> Array:
-        """Target points in the source's space, through the pseudo-inverse of the map."""
+        """Map target points into the source's space, by the pseudo-inverse of the map."""
         return (self._points(points, self.map.shape[1]) - self.offset) @ self._inverse
 
     def matches(self, how: str = "auto") -> Array:
-        """For each row of x, the row of y it goes to.
+        """Return the row of y matched to each row of x.
 
         ``"plan"``: the largest entry of its row of the plan; ``"assignment"``: the cheapest one-to-one matching of the
-        mapped points; ``"nearest"``: the nearest target. ``"auto"`` is the assignment where there is one (as many points,
-        equal weights) and few enough (2,000), which tells apart points that the plan's epsilon blurs; else the plan.
+        mapped points; ``"nearest"``: the nearest target. ``"auto"`` is the assignment if it exists (as many points on both
+        sides, equal weights) and is cheap (up to 2,000 points), since it separates points that the plan blurs; else the plan.
         """
         check_choice(how, "how", ("auto", "plan", "assignment", "nearest"))
         plan = self.plan
@@ -83,7 +83,7 @@ class Alignment:
         if how == "assignment":
             if plan.z.shape[0] != plan.y.shape[0]:
                 raise InputError(
-                    f'how: "assignment" needs as many points on both sides, got {plan.z.shape[0]} and {plan.y.shape[0]}; '
+                    f'how: expected as many points on both sides for "assignment", got {plan.z.shape[0]} and {plan.y.shape[0]}; '
                     'use "plan"'
                 )
             even = namespace(plan.z).ones_like(plan.z[:, 0]) / plan.z.shape[0]
@@ -130,5 +130,5 @@ class Alignment:
         return 1 if self.settings["objective"] == "simplified" else -1
 
     def spectrum(self) -> Array:
-        """The singular values of the map, largest first."""
+        """Return the singular values of the map, largest first."""
         return to_numpy(namespace(self.map).linalg.svdvals(self.map))

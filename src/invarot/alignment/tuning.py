@@ -1,15 +1,15 @@
-"""Every tuned number of the solver, in one place. results/tuning.md holds the experiment that set each of them.
+"""Every tuned number of the solver, in one place. results/tuning.md has the experiment behind each.
 
 An epsilon is relative to the cost scale of the problem; an objective is relative to its score scale. Numbers elsewhere are
-defaults of options, limits of floating point and sizes of blocks, none of which decide what is found.
+defaults of options, limits of floating point and sizes of blocks, none of which change the result.
 """
 
 from __future__ import annotations
 
 # -- the schedule of epsilon (budget.py)
-FIRST_EPSILON = 0.1  # where the default schedule starts: the plan sees the shape of the clouds and none of the points
-DECAY = 0.85  # factor of epsilon per step; faster while the map hardly moves
-COARSE_EPSILON = 0.03  # where a race ends and all points take over: below it a subsample loses more than the plan blurs
+FIRST_EPSILON = 0.1  # where the default schedule starts: the plan depends on the shape of the clouds only
+DECAY = 0.85  # factor of epsilon per step; smaller while the map hardly changes
+COARSE_EPSILON = 0.03  # where a race ends and all points are used: below it a subsample loses accuracy
 SEARCH_FLOOR = 3e-3  # the last epsilon of a search; below it only the best candidate is sharpened
 SHARPEST = 1e-4, 0.02  # bounds of the last epsilon, which is a tenth of the spacing of the points in between
 
@@ -18,30 +18,32 @@ ROUGH_STEPS = 20  # outer steps of a race, a coarse stage, a sharpening, a refit
 BRIEF_STEPS = 5  # outer steps of a first heat or a later stage
 
 # -- subsamples (loop/stages.py, search/heats.py)
-STAGE_POINTS = 1500  # points that show the shape of a cloud; problems of at most twice as many are solved at once
+STAGE_POINTS = 1500  # points of the first stage; problems with at most twice as many have no stages
 STAGE_RATIO = 7  # points of one stage over those of the stage before
-RACE_ENTRIES = 2e7  # entries of all plans of a race together, which decides how many points it is run on
+RACE_ENTRIES = 2e7  # entries of all plans of a race together, which determines its number of points
 
 # -- comparing answers (problem.py)
-SLACK = 0.05  # of what is missing to a perfect score: values this close are as good as each other
-SAME_ANSWER = 0.1  # distance between the images of two maps, over their spread, up to which they are one answer
+SLACK = 0.05  # of the gap to a perfect score: values this close count as equal
+SAME_ANSWER = 0.1  # distance between the images of two maps, over their spread, up to which they are the same answer
 
 # -- the search (search/)
-FINALISTS = 3  # candidates of a race that may go on to the full problem
+FINALISTS = 3  # candidates of a race that may continue to the full problem
 SURE_TWINS = 0.5  # unseen points this much nearer to their targets than to their neighbours end the search
-SURE_SURPLUS = (
-    10  # so do maps fitted without points that agree on so many more than chance, over the root of their number
-)
-COMPARED_POINTS = 500  # up to which a start that was asked for is raced with plain ones
+SURE_SURPLUS = 10  # so does a surplus of this many standard errors (1/√N) of maps fitted without the points
+COMPARED_POINTS = 500  # points up to which a requested start is compared with the default ones
 
 # -- improving (improve/)
 SWAP_POINTS = 100  # points up to which every swap of two matches is tried: the cost of a round is their cube
-PER_DIMENSION = 2  # points: fewer do not determine a map, so that matches may be swapped and cannot be refitted
+PER_DIMENSION = (
+    2  # points per dimension: fewer do not determine a map, so that matches may be swapped and cannot be refitted
+)
 
 # -- judging (evidence.py, judging/)
-QUERIES = 2000  # source points that evidence is gathered on, at most
-NULL_ROUNDS = 6  # rounds of neighbours and map that an unrelated target is given to fit itself
-PROBES = 100  # points, and axes, on which symmetries are looked for
-MET = 0.1  # of the mean squared spacing: points this near to a target have met it, which a symmetry is known by
-OTHER_SIZE = 2.0  # spread of one cloud over the other's from which a scale is advised
-OTHER_ORIGIN = 0.3  # difference of the centres' distances from the origin, over the spread, from which a translation is
+QUERIES = 2000  # maximal number of source points used for evidence
+NULL_ROUNDS = 6  # rounds of neighbours and map in the fit to the null
+PROBES = 100  # maximal number of points, and of axes, tested for symmetries
+MET = 0.1  # of the mean squared spacing: points this near to a target fit it, in the test for symmetries
+OTHER_SIZE = 2.0  # ratio of spreads from which scale=True is suggested
+OTHER_ORIGIN = (
+    0.3  # difference of the centres' distances from the origin, over the spread, from which translate=True is suggested
+)

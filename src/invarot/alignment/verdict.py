@@ -9,20 +9,20 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the verdict rests on, measured on points held out of the fit and beside a null treated alike.
+    """The evidence for the verdict, measured on points held out of the fit and compared with a null treated in the same way.
 
     Attributes
     ----------
-    gain : the part of the null's distance to the nearest target that held-out points save; negative where they lie farther.
-    split : how often a map fitted without a point sends it to the same target as the whole map.
-    surplus : ``split`` less that of the null: in few dimensions any map is stable, in many only a right one.
+    gain : 1 − distance of held-out points to the nearest target / that of the null; negative if they lie farther.
+    split : how often a map fitted without a point sends it to the same target as the full map.
+    surplus : ``split`` minus that of the null: in few dimensions any map is stable, in many only a right one.
     twins : how much nearer held-out points lie to their targets than neighbours of one cloud lie to each other; negative
         where they lie farther off.
-    smooth : how alike what is left over is at neighbouring points that have matches of their own: noise is not, a wrong
-        turn is; next to nothing where points lie nearer to their targets than to each other.
-    points : source points that all this was gathered on.
-    rivals : other maps, as good, that send points elsewhere: a symmetry of the clouds.
-    better : answers of plain starts that score clearly higher (looked for where points are few and starts were chosen).
+    smooth : correlation of the residuals of neighbouring points with different matches: 0 for noise, larger for a wrong
+        rotation; near 0 if points lie nearer to their targets than to each other.
+    points : number of source points used.
+    rivals : equally good maps that send points to other targets: a symmetry of the clouds.
+    better : answers of the default starts that score clearly higher (searched if points are few and starts were chosen).
     """
 
     gain: float
@@ -56,5 +56,5 @@ class Verdict:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Verdict:
-        """What ``as_dict`` gave."""
+        """Build a verdict from the result of ``as_dict``."""
         return cls(**{**values, "evidence": Evidence(**values["evidence"]), "reasons": tuple(values["reasons"])})

@@ -1,4 +1,4 @@
-"""The systems of the paper's tables, each behind the result type of the solver."""
+"""The systems of the paper's tables, all with the result type of the solver."""
 
 from .adversarial import adversarial, adversarial_runs
 from .earth_mover import earth_mover

@@ -1,4 +1,4 @@
-"""Adversarial alignment (Conneau et al. 2018, MUSE): a map whose images a discriminator cannot tell from targets."""
+"""Adversarial alignment (Conneau et al. 2018, MUSE): a map trained against a discriminator."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from .outcome import as_alignment, change, check_registered, record
 
 @dataclass(frozen=True)
 class Epoch:
-    """A checkpoint: told to ``on_epoch`` (at the end of an epoch, and between where ``checkpoints`` says so)."""
+    """A checkpoint, passed to ``on_epoch`` (``checkpoints`` times per epoch)."""
 
     number: int  # of the checkpoint
     epochs: float  # trained so far
     discriminator_loss: float
-    criterion: float  # mean cosine of CSLS-best pairs of frequent words: the label-free choice of a model
+    criterion: float  # mean cosine of CSLS-best pairs of frequent words: the unsupervised model selection
     map: Array  # (dx, dy)
     rate: float
-    run: int = 0  # of those played together
+    run: int = 0  # index among the runs trained together
 
 
 @dataclass
 class Progress:
-    """What one run has come to."""
+    """The progress of one run."""
 
     rate: float
     best: Array
@@ -43,7 +43,7 @@ class Progress:
     history: list[Step] = field(default_factory=list)
 
     def note(self, w: Array, value: float, loss: float) -> bool:
-        """Keep a checkpoint; whether it is the best so far."""
+        """Record a checkpoint; return whether it is the best so far."""
         self.history.append(record(len(self.history), objective=value, mode="adversarial",
                                    map_change=change(w, self.best), energy=loss))  # fmt: skip
         better = value > self.value
@@ -52,14 +52,14 @@ class Progress:
         return better
 
     def end_epoch(self, value: float, decay: float) -> None:
-        """The rate falls; from the second epoch on that ends below the best, twice as fast."""
+        """Decay the learning rate; halve it too from the second epoch on that ends below the best."""
         below = value < self.end_value
         self.rate *= decay * (0.5 if below and self.fell else 1.0)
         self.fell, self.end_value = self.fell or below, max(value, self.end_value)
 
 
 def adversarial(x: Any, y: Any, *, rng: int | np.random.Generator = 0, **options: Any) -> Alignment:
-    """One run of :func:`adversarial_runs`, whose ``options`` these are: the map a discriminator cannot tell."""
+    """Train one run; ``options`` as in :func:`adversarial_runs`."""
     return adversarial_runs([(x, y)], rngs=[rng], **options)[0]
 
 
@@ -86,7 +86,7 @@ def adversarial_runs(
     device: str | None = None,
     on_epoch: Callable[[Epoch], object] | None = None,
 ) -> list[Alignment]:
-    """Train W against a discriminator of mapped source words and target words; keep the checkpoint of best criterion.
+    """Train W against a discriminator of mapped source words and target words; keep the checkpoint with the best criterion.
 
     After each step of W, W ← (1 + β)W − β(WWᵀ)W pulls it to the orthogonal group. The criterion is the mean cosine of
     ``criterion_words`` frequent words and their CSLS neighbours; from the second epoch that ends below the best one on,
@@ -96,27 +96,27 @@ def adversarial_runs(
     Parameters
     ----------
     pairs : sequence of (x, y), arrays (n, d) and (m, d)
-        Most frequent first; one pair for each run, all of one d. Runs go side by side: a GPU plays ten games in the
-        time of two or three.
+        Most frequent first; one pair per run, all of one d. Runs are trained together: a GPU trains ten in the time of
+        two or three.
     rngs : sequence of int or Generator
-        One for each run. Words are drawn for all runs together, so that a run depends on which others are beside it.
+        One per run. Words are drawn for all runs together, so that a run depends on the others.
     epoch_size, batch : int
-        Words seen by W an epoch, and at a time.
+        Words seen by W per epoch, and per batch.
     smoothing, rate_decay, beta : float
         As in the original's code; its paper says 0.2, 0.95 and 0.01.
     length : float, optional
-        Train on rows scaled to this root mean square length. A rate of 0.1 was made for raw vectors, which are longer
+        Train on rows scaled to this root mean square length. A rate of 0.1 was chosen for raw vectors, which are longer
         than 1.
     words : int
-        The frequent words that the discriminator is shown.
+        Number of frequent words used by the discriminator.
     checkpoints : int
-        How often an epoch the criterion is looked at.
+        Evaluations of the criterion per epoch.
     device : str, optional
-        Where to train, such as ``"cuda"``: by default where ``x`` lies. A GPU replays recorded rounds (a CUDA graph),
-        without which the many small steps would wait for their launches.
+        Where to train, such as ``"cuda"``; by default the device of ``x``. A GPU replays recorded rounds (a CUDA graph),
+        since launches would dominate the many small steps.
 
     Departures: draws come from ``rngs`` (the same seeds give the same maps on one machine); the best of all checkpoints
-    is kept, not of whole epochs only, where ``checkpoints`` is more than 1; no floor of the rate; TF32 products on a
+    is kept, not only of whole epochs, if ``checkpoints`` is more than 1; no lower limit of the rate; TF32 products on a
     GPU.
     """
     torch = import_torch("adversarial alignment")
@@ -124,9 +124,9 @@ def adversarial_runs(
                         ("checkpoints", checkpoints), ("rngs", len(rngs))):  # fmt: skip
         check_count(count, name)
     check_number(beta, "beta", low=0)
-    placed = {(id(x), id(y)): _placed(x, y, device) for x, y in pairs}
+    placed = {(id(x), id(y)): _place_pair(x, y, device) for x, y in pairs}
     sides = [placed[id(x), id(y)] for x, y in pairs]
-    clouds = _clouds(sides, words, length)
+    clouds = _make_clouds(sides, words, length)
     where = clouds[0][0].device
     seeds = [int(check_rng(rng).integers(2**31)) for rng in rngs]
     runs = [Progress(rate, as_like(np.eye(x.shape[1]), x)) for x, *_ in sides]
@@ -157,7 +157,7 @@ def adversarial_runs(
 def refine_run(
     run: Progress, x: Array, y: Array, rounds: int, words: int = 15_000, criterion_words: int = 10_000
 ) -> None:
-    """Rounds of mutual CSLS pairs and Procrustes, while the criterion rises."""
+    """Repeat mutual CSLS pairs and Procrustes while the criterion increases."""
     for _ in range(rounds):
         i, j = mutual((x @ run.best)[:words], y[:words])
         w = polar(transpose(x[i]) @ y[j])
@@ -166,7 +166,7 @@ def refine_run(
 
 
 def criterion(x: Array, y: Array, w: Array, words: int = 10_000) -> float:
-    """Mean cosine of frequent source words with their CSLS neighbours: high where the map is right; needs no labels."""
+    """Return the mean cosine of frequent source words with their CSLS neighbours: high for a right map; needs no labels."""
     xp = namespace(x)
     z = x @ w
     queries = xp.arange(min(words, x.shape[0]), device=device(x))
@@ -176,7 +176,7 @@ def criterion(x: Array, y: Array, w: Array, words: int = 10_000) -> float:
     return float(xp.mean(xp.sum(near * own, axis=1) / length))
 
 
-def _placed(x: Any, y: Any, device: str | None) -> tuple[Array, Array, Array, Array]:
+def _place_pair(x: Any, y: Any, device: str | None) -> tuple[Array, Array, Array, Array]:
     checked = check_registered(x, y)
     if device is None:
         return checked
@@ -184,8 +184,8 @@ def _placed(x: Any, y: Any, device: str | None) -> tuple[Array, Array, Array, Ar
     return x, y, a, b
 
 
-def _clouds(sides: Sequence[tuple[Array, ...]], words: int, length: float | None) -> list[tuple[Any, Any]]:
-    """What the games are played on, as torch tensors; a cloud of several runs once."""
+def _make_clouds(sides: Sequence[tuple[Array, ...]], words: int, length: float | None) -> list[tuple[Any, Any]]:
+    """Return the training clouds as torch tensors; a cloud shared by several runs is stored once."""
     torch = import_torch("adversarial alignment")
     made: dict[int, Any] = {}
     for side in (one for pair in sides for one in pair[:2]):

@@ -1,4 +1,4 @@
-"""The best few of very many scores, exactly: only the groups with the best maxima are looked into."""
+"""Exact top k of very many scores: only the groups with the largest maxima are searched."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from ..arrays import Array, device, namespace, top_k, transpose
 from ..retrieval.scores import blocks, each_block
 
 GROUP = 16
-WIDE = 8192  # fewer columns are sought through as they are
+WIDE = 8192  # with fewer columns, plain top k
 
 
 def best(x: Array, y: Array, count: int, *, lowered: Array | None = None) -> tuple[Array, Array]:
-    """The ``count`` rows of ``y`` with the largest ⟨xᵢ, yⱼ⟩ − lowered[j], best first, and these; both (n, count)."""
+    """Return the ``count`` rows of ``y`` with the largest ⟨xᵢ, yⱼ⟩ − lowered[j], best first, and their values; both (n, count)."""
     xp = namespace(x)
     if lowered is not None:  # one more coordinate subtracts it inside the product
         x = xp.concat([x, xp.ones_like(x[:, :1])], axis=1)
@@ -25,7 +25,7 @@ def best(x: Array, y: Array, count: int, *, lowered: Array | None = None) -> tup
 
 
 def grouped_top_k(z: Array, k: int) -> tuple[Array, Array]:
-    """As :func:`invarot.arrays.top_k` of (n, m) scores: the k best lie in the k groups whose maxima are the largest."""
+    """As :func:`invarot.arrays.top_k` of (n, m) scores: the k best lie in the k groups with the largest maxima."""
     n, m = z.shape
     groups = m // GROUP
     if k == 1 or groups < 2 * k or m < WIDE:
@@ -34,7 +34,7 @@ def grouped_top_k(z: Array, k: int) -> tuple[Array, Array]:
     spread = xp.reshape(z[:, : groups * GROUP], (n, GROUP, groups))
     _, chosen = top_k(xp.max(spread, axis=1), k)
     rows = xp.arange(n, device=device(z))[:, None]
-    # entry (t, g) of a group is column t·groups + g; what is left over after the last whole group stays a candidate
+    # entry (t, g) of a group is column t·groups + g; the columns after the last whole group are all candidates
     columns = xp.reshape(
         chosen[:, None, :] + groups * xp.arange(GROUP, device=device(z))[None, :, None], (n, GROUP * k)
     )

@@ -1,4 +1,4 @@
-"""Earth-mover alternation (Zhang, Liu, Luan & Sun 2017, EMDOT): an exact plan, then the orthogonal map, and again."""
+"""Earth-mover alternation (Zhang, Liu, Luan & Sun 2017, EMDOT): an exact plan, then the orthogonal map, repeated."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ def earth_mover(
     x: Any, y: Any, *, start: Any = "signature", a: Any = None, b: Any = None, max_iter: int = 100,
     rng: int | np.random.Generator = 0,
 ) -> Alignment:  # fmt: skip
-    """Exact transport under the present map, the orthogonal map best for the plan, until neither moves.
+    """Alternate the exact plan for the current map and the best orthogonal map for the plan, until both settle.
 
-    Departures: the paper starts from a Wasserstein GAN; here ``start`` is a map of any origin or the name of a start
+    Departures: the paper starts from a Wasserstein GAN; here ``start`` is any map or the name of a start
     (a signature by default). Its weights are word frequencies: pass them as ``a`` and ``b``.
     """
     return align(x, y, a=a, b=b, start=start, rng=rng, solver=Exact(max_iter=max_iter))

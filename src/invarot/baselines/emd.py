@@ -1,4 +1,4 @@
-"""Classic optimal transport (earth mover's distance): the plan for the points as they lie."""
+"""Classic optimal transport (earth mover's distance), without a map."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from .outcome import as_alignment, check_registered, rectangular_identity
 
 
 def emd(x: Any, y: Any, *, a: Any = None, b: Any = None) -> Alignment:
-    """Classic optimal transport: the exact plan for ‖xᵢ − yⱼ‖² as the points lie; the map is the identity.
+    """Compute the exact plan for ‖xᵢ − yⱼ‖²; the map is the identity.
 
-    Departures: none. Needs as many columns in x as in y (a cost between other spaces is not defined).
+    Departures: none. Needs as many columns in x as in y, for the cost to be defined.
     """
     x, y, a, b = check_registered(x, y, a, b)
     return as_alignment(x, y, a, b, rectangular_identity(x, y), name="emd", plan=exact_plan(x, y, a, b))

@@ -1,4 +1,4 @@
-"""Entropic optimal transport: Sinkhorn for the points as they lie."""
+"""Entropic optimal transport (Sinkhorn), without a map."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .outcome import as_alignment, check_registered, record, rectangular_identit
 def entropic(
     x: Any, y: Any, *, a: Any = None, b: Any = None, epsilon: float = 0.01, tol: float = 1e-3, max_iter: int = 2000
 ) -> Alignment:
-    """Entropic optimal transport (Cuturi 2013) as the points lie; the map is the identity.
+    """Compute the entropic plan (Cuturi 2013) for ‖xᵢ − yⱼ‖²; the map is the identity.
 
     Departures: ``epsilon`` is relative to the mean cost 2·rms(x)·rms(y), as everywhere in this package, and the sweeps
     run in a stabilised kernel, so that a small epsilon does not underflow.
@@ -27,7 +27,7 @@ def entropic(
 
 
 def cost_scale(x: Array, y: Array, a: Array, b: Array) -> float:
-    """2·rms(x)·rms(y), what a relative epsilon is relative to."""
+    """Return 2·rms(x)·rms(y), the unit of a relative epsilon."""
     xp = namespace(x)
     square = float(xp.sum(a[:, None] * x**2)) * float(xp.sum(b[:, None] * y**2))
     return 2 * square**0.5 or 1.0

@@ -1,4 +1,4 @@
-"""The two players of adversarial alignment, in several games at once; rounds are recorded and replayed on a GPU."""
+"""Map and discriminator of adversarial alignment, for several runs (games) at once; a GPU replays recorded rounds."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Any
 
 from ..arrays import import_torch
 
-RECORDED = 10  # rounds in one recording: a launch costs less than they do
-SLOPE = 0.2  # of the leaky rectifiers
+RECORDED = 10  # rounds per recording: they take longer than its launch
+SLOPE = 0.2  # of the leaky ReLUs
 
 
 class Games:
-    """In each game a map W that hides where words come from, and a discriminator (two hidden layers) that tells.
+    """Games of a map W against a discriminator (two hidden layers) of mapped source words and target words.
 
-    Games know nothing of each other; played together they fill a GPU that one alone leaves waiting for launches. The
-    slopes are written out, so that a weight is read and written once where it is stepped.
+    Games are independent; trained together they fill a GPU that a single one leaves idle between launches. Gradients are
+    explicit, so that a weight is read and written once per step.
 
     Parameters
     ----------
     clouds : sequence of (left, right)
-        A pair of float32 tensors (n, d), (m, d) for each game, all of one device and one d.
+        A pair of float32 tensors (n, d), (m, d) per game, all of one device and one d.
     seeds : sequence of int
         Of each game's discriminator; words are drawn for all games together from the global generator of torch.
     judge_rounds : int
@@ -37,9 +37,9 @@ class Games:
         self.batch, self.judge_rounds, self.dropout, self.beta = batch, judge_rounds, dropout, beta
         self.sides = [self._pool([pair[k] for pair in clouds]) for k in (0, 1)]
         d, count = clouds[0][0].shape[1], len(clouds)
-        self.judge = self._judges(seeds, ((d, hidden), (hidden, hidden), (hidden, 1)))
+        self.judge = self._init_discriminators(seeds, ((d, hidden), (hidden, hidden), (hidden, 1)))
         self.maps = torch.eye(d, device=self.device).repeat(count, 1, 1)  # x @ map
-        # the source is labelled one, the target zero, neither with full confidence
+        # label smoothing: source near 1, target near 0
         labels = torch.cat([torch.full((batch,), 1 - smoothing), torch.full((batch,), smoothing)])
         self.labels = labels[None, :, None].to(self.device)
         self.step = torch.zeros((count, 1, 1), device=self.device)  # read when a recording is replayed
@@ -47,7 +47,7 @@ class Games:
         self.recording: Any = None
 
     def play(self, rounds: int, rates: Sequence[float]) -> list[float]:
-        """So many steps of the maps, each after those of the discriminators; the mean loss of these in each game."""
+        """Train ``rounds`` steps of the maps, each after those of the discriminators; return their mean loss per game."""
         steps = self.torch.tensor(rates) / (-2 * self.batch)
         self.step.copy_(steps[:, None, None])
         self.total.zero_()
@@ -60,42 +60,42 @@ class Games:
                     self.recording.replay()
                 left %= RECORDED
             for _ in range(left):
-                self._round()
+                self._play_round()
         return [float(value) / rounds for value in self.total.cpu()]
 
     def _record(self) -> int:
-        """Play a few rounds on a stream of their own, as a recording asks, then record; how many were played."""
+        """Run a few rounds on a side stream, as CUDA graphs require, then record; return how many were run."""
         torch = self.torch
         aside = torch.cuda.Stream(self.device)
         aside.wait_stream(torch.cuda.current_stream(self.device))
         with torch.cuda.stream(aside):
             for _ in range(3):
-                self._round()
+                self._play_round()
         torch.cuda.current_stream(self.device).wait_stream(aside)
         self.recording = torch.cuda.CUDAGraph()
         with torch.cuda.graph(self.recording):
             for _ in range(RECORDED):
-                self._round()
+                self._play_round()
         return 3
 
-    def _round(self) -> None:
+    def _play_round(self) -> None:
         torch = self.torch
-        # the maps stand still while the discriminators learn: all their words at once
+        # the maps are fixed while the discriminators learn: map all their words at once
         sources, targets = (self._draw(side, self.judge_rounds * self.batch) for side in self.sides)
         shape = (self.judge_rounds, self.batch)
         words = torch.cat([(sources @ self.maps).unflatten(1, shape), targets.unflatten(1, shape)], dim=2)
         words = torch.nn.functional.dropout(words, self.dropout, training=self.dropout > 0)
         for turn in range(self.judge_rounds):
-            self._teach(words[:, turn], last=turn == self.judge_rounds - 1)
-        self._turn(self._draw(self.sides[0], self.batch))
+            self._train_discriminators(words[:, turn], last=turn == self.judge_rounds - 1)
+        self._train_maps(self._draw(self.sides[0], self.batch))
 
-    def _teach(self, words: Any, *, last: bool) -> None:
-        """A step of each discriminator on words (games, 2·batch, d), the sources first."""
+    def _train_discriminators(self, words: Any, *, last: bool) -> None:
+        """Train each discriminator for one step on words (games, 2·batch, d), the sources first."""
         w1, b1, w2, b2, w3, b3 = self.judge
-        h1, h2, answers = self._answers(words)
-        slope = (answers.sigmoid() - self.labels) * self.step  # of the cross-entropy, times minus the rate
-        d2 = self._back(slope * w3.mT, h2)
-        d1 = self._back(d2 @ w2.mT, h1)
+        h1, h2, answers = self._discriminate(words)
+        slope = (answers.sigmoid() - self.labels) * self.step  # gradient of the cross-entropy, times minus the rate
+        d2 = self._backpropagate(slope * w3.mT, h2)
+        d1 = self._backpropagate(d2 @ w2.mT, h1)
         for weight, bias, seen, value in ((w3, b3, h2, slope), (w2, b2, h1, d2), (w1, b1, words, d1)):
             weight.baddbmm_(seen.mT, value)
             bias += value.sum(1, keepdim=True)
@@ -103,36 +103,36 @@ class Games:
             call = self.torch.nn.functional.binary_cross_entropy_with_logits
             self.total += call(answers, self.labels.expand_as(answers), reduction="none").mean((1, 2))
 
-    def _turn(self, chosen: Any) -> None:
-        """A step of each map against its discriminator, told the wrong labels; targets have no part in its slope."""
+    def _train_maps(self, chosen: Any) -> None:
+        """Train each map for one step against its discriminator with swapped labels; targets have no gradient."""
         w1, _, w2, _, w3, _ = self.judge
         w = self.maps
-        h1, h2, answers = self._answers(chosen @ w)
+        h1, h2, answers = self._discriminate(chosen @ w)
         slope = (answers.sigmoid() - (1 - self.labels[:, : self.batch])) * self.step
-        d1 = self._back(self._back(slope * w3.mT, h2) @ w2.mT, h1)
+        d1 = self._backpropagate(self._backpropagate(slope * w3.mT, h2) @ w2.mT, h1)
         w.baddbmm_(chosen.mT, d1 @ w1.mT)
         w.copy_((1 + self.beta) * w - self.beta * (w @ w.mT) @ w)
 
-    def _answers(self, words: Any) -> tuple[Any, Any, Any]:
-        """Both hidden layers and what the discriminators say, as logits."""
+    def _discriminate(self, words: Any) -> tuple[Any, Any, Any]:
+        """Return both hidden layers and the discriminators' logits."""
         call, join = self.torch.nn.functional.leaky_relu, self.torch.baddbmm
         w1, b1, w2, b2, w3, b3 = self.judge
         h1 = call(join(b1, words, w1), SLOPE)
         h2 = call(join(b2, h1, w2), SLOPE)
         return h1, h2, join(b3, h2, w3)
 
-    def _back(self, slope: Any, layer: Any) -> Any:
-        """Through a rectifier, whose output has the sign of its input."""
+    def _backpropagate(self, slope: Any, layer: Any) -> Any:
+        """Backpropagate through a leaky ReLU, whose output has the sign of its input."""
         return self.torch.ops.aten.leaky_relu_backward(slope, layer, SLOPE, True)
 
     def _draw(self, side: tuple[Any, Any, Any], count: int) -> Any:
-        """Random words of each game's cloud, (games, count, d)."""
+        """Draw random words of each game's cloud, (games, count, d)."""
         words, first, size = side
         chosen = (self.torch.rand((len(first), count), device=self.device) * size).long()
         return words[self.torch.minimum(chosen, size - 1) + first]
 
     def _pool(self, clouds: list[Any]) -> tuple[Any, Any, Any]:
-        """All words under each other, a cloud of several games once; where each game's begin, and how many they are."""
+        """Stack all words, shared clouds once; return them, and offset and number of words per game."""
         torch = self.torch
         kept = list({id(cloud): cloud for cloud in clouds}.values())
         starts = dict(zip(map(id, kept), torch.tensor([0, *map(len, kept)]).cumsum(0).tolist(), strict=False))
@@ -140,8 +140,8 @@ class Games:
         size = torch.tensor([[len(cloud)] for cloud in clouds], device=self.device)
         return torch.cat(kept), first, size
 
-    def _judges(self, seeds: Sequence[int], shapes: Sequence[tuple[int, int]]) -> list[Any]:
-        """Weights (games, in, out) and biases (games, 1, out) as torch begins a linear layer, in turn."""
+    def _init_discriminators(self, seeds: Sequence[int], shapes: Sequence[tuple[int, int]]) -> list[Any]:
+        """Return weights (games, in, out) and biases (games, 1, out), initialised as torch's linear layers."""
         torch, games = self.torch, []
         for seed in seeds:
             torch.manual_seed(seed)
@@ -151,7 +151,7 @@ class Games:
 
     @contextmanager
     def _fast_products(self) -> Iterator[None]:
-        """Tensor cores (TF32) on a GPU: such noise is small beside that of a batch."""
+        """Use tensor cores (TF32) on a GPU: the rounding is small compared with the noise of a batch."""
         before = self.torch.get_float32_matmul_precision()
         if self.device.type == "cuda":
             self.torch.set_float32_matmul_precision("high")

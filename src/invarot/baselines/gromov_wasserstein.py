@@ -34,7 +34,7 @@ def gromov_wasserstein(
     plan_max_iter: int = 500,
     rng: int | np.random.Generator = 0,
 ) -> Alignment:
-    """min Σ (⟨xᵢ, xₖ⟩ − ⟨yⱼ, yₗ⟩)² Γij Γkl − ε·H(Γ) over plans of the first ``size`` rows; Procrustes on the matches.
+    """Minimise Σ (⟨xᵢ, xₖ⟩ − ⟨yⱼ, yₗ⟩)² Γij Γkl − ε·H(Γ) over plans of the first ``size`` rows; Procrustes on the matches.
 
     With rows of unit length this is the paper's cosine matrix, and the n×n matrices are never formed: their product
     with a plan is x (xᵀΓy) yᵀ.
@@ -42,13 +42,13 @@ def gromov_wasserstein(
     Parameters
     ----------
     epsilon : float
-        Relative to 4·E‖x‖²·E‖y‖², the largest the linearised cost can be.
+        Relative to 4·E‖x‖²·E‖y‖², the upper bound of the linearised cost.
     start : {"signature", "product"} or map (dx, dy)
-        What the first cost is made of: the moment xᵀΓy of a signature match, of the product plan a bᵀ (the paper's), or
+        The first cost: from the moment xᵀΓy of a signature match, of the product plan a bᵀ (as in the paper), or from
         the given map.
 
     Departures: the product plan is a stationary point of the problem whenever a cloud is centred, so a signature match
-    is the default; the matches that Procrustes is fitted to are the plan's mutual ones, each pair weighted alike.
+    is the default; Procrustes is fitted to the plan's mutual matches, equally weighted.
     """
     x, y, a, b = check_pair(x, y, a, b)
     xp = namespace(x)
@@ -72,7 +72,7 @@ def solve(
     x: Array, y: Array, a: Array, b: Array, moment: Array, *, epsilon: float, max_iter: int, tol: float,
     plan_tol: float, plan_max_iter: int,
 ) -> tuple[EntropicPlan, list[Step], bool]:  # fmt: skip
-    """Projected gradient in the KL geometry (Peyré et al. 2016): the plan for −4 x M yᵀ, M its moment, and again."""
+    """Run projected gradient in the KL geometry (Peyré et al. 2016): repeat the plan for −4 x M yᵀ, M its moment."""
     xp = namespace(x)
     steps: list[Step] = []
     warm: Potentials | None = None
@@ -95,7 +95,7 @@ def solve(
 
 
 def mutual_matches(plan: EntropicPlan) -> tuple[Array, Array]:
-    """Rows and columns that are each other's largest entry; every row with its largest where there are hardly any."""
+    """Return rows and columns that are each other's largest entry; every row with its largest if there are too few."""
     there, back = to_numpy(plan.matches()), to_numpy(plan.transposed().matches())
     rows = np.flatnonzero(back[there] == np.arange(len(there)))
     if len(rows) < 2 * plan.y.shape[1]:
@@ -110,8 +110,8 @@ def _first_moment(x: Array, y: Array, a: Array, b: Array, start: Any, rng: np.ra
         moment = (a @ x)[:, None] * (b @ y)[None, :]
         size = float(xp.sum(a[:, None] * x**2)) * float(xp.sum(b[:, None] * y**2))
         if float(xp.sum(moment**2)) < 1e-12 * size:
-            raise InputError("start: the product plan is a stationary point of centred clouds, from which nothing "
-                             "moves; use start='signature' or a map")  # fmt: skip
+            raise InputError("start: expected 'signature' or a map for centred clouds, got 'product', a stationary "
+                             "point; use start='signature'")  # fmt: skip
         return moment
     if isinstance(start, str):
         if start != "signature":
@@ -119,6 +119,6 @@ def _first_moment(x: Array, y: Array, a: Array, b: Array, start: Any, rng: np.ra
         w = signature(x, y, a, b, rng=rng, powers=(0.5,), standardise=False)[0]
     else:
         w = check_map(start, "start", x.shape[1], y.shape[1], x)[0]
-    # of the size the moment has when both clouds are matched along w
+    # scaled like the moment of clouds matched along w
     spread = xp.sqrt(xp.sum((transpose(x * a[:, None]) @ x) ** 2) * xp.sum((transpose(y * b[:, None]) @ y) ** 2)) ** 0.5
     return w * (spread / xp.sqrt(xp.sum(w**2)))

@@ -1,4 +1,4 @@
-"""The paper's own method under the names of its table: l_2-, l_∞- and general l_p-InvarOT."""
+"""The paper's method under the names of its table: l_2-, l_∞- and general l_p-InvarOT."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from ..alignment.result import Alignment
 
 
 def lp_invarot(x: Any, y: Any, *, p: float, **options: Any) -> Alignment:
-    """Optimal transport invariant to the Schatten ball of exponent ``p``; ``options`` as in :func:`invarot.align`.
+    """Align invariantly to the Schatten ball of exponent ``p``; ``options`` as in :func:`invarot.align`.
 
     Departures (all undone by ``**invarot.paper()``): starts are a raced portfolio instead of one random map, and
-    epsilon begins lower and falls faster.
+    epsilon starts lower and decreases faster.
     """
     return align(x, y, p=p, **options)
 
 
 def l2_invarot(x: Any, y: Any, **options: Any) -> Alignment:
-    """p = 2: the problem that is Gromov–Wasserstein with inner products."""
+    """Align with p = 2, which is Gromov–Wasserstein with inner products."""
     return lp_invarot(x, y, p=2.0, **options)
 
 
 def linf_invarot(x: Any, y: Any, **options: Any) -> Alignment:
-    """p = ∞: orthogonal maps."""
+    """Align with p = ∞: orthogonal maps."""
     return lp_invarot(x, y, p=math.inf, **options)

@@ -1,4 +1,4 @@
-"""The oracle of the synthetic study: entropic transport that is told the transformation."""
+"""The oracle of the synthetic study: entropic transport with the true transformation."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ def oracle(
     x: Any, y: Any, *, true_map: Any = None, a: Any = None, b: Any = None, epsilon: float = 0.01, tol: float = 1e-3,
     max_iter: int = 2000,
 ) -> Alignment:  # fmt: skip
-    """Entropic transport that is told the transformation: what noise alone costs.
+    """Compute the entropic plan with the true transformation: the effect of noise alone.
 
     Without ``true_map``, ``y`` is the noisy target *before* the transformation, as in the paper; with it, x @ true_map
-    is coupled with ``y`` as it was seen. Departures: those of :func:`entropic`.
+    is coupled with the observed ``y``. Departures: those of :func:`entropic`.
     """
     if true_map is None:
         return entropic(x, y, a=a, b=b, epsilon=epsilon, tol=tol, max_iter=max_iter)

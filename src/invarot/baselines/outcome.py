@@ -1,4 +1,4 @@
-"""From a map, and a plan where there is one, to the result type of the solver."""
+"""Convert a baseline's map and plan to the result type of the solver."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..transport.plan import EntropicPlan, SparsePlan
 
 
 def check_pair(x: Any, y: Any, a: Any = None, b: Any = None) -> tuple[Array, Array, Array, Array]:
-    """Both clouds and their weights, checked as :func:`invarot.align` checks them."""
+    """Check both clouds and their weights as :func:`invarot.align` does, and return them."""
     x, y = check_points(x, "x"), check_points(y, "y")
     check_same_library(x, y)
     x, y = common_dtype(x, y)
@@ -28,16 +28,16 @@ def check_pair(x: Any, y: Any, a: Any = None, b: Any = None) -> tuple[Array, Arr
 
 
 def check_registered(x: Any, y: Any, a: Any = None, b: Any = None) -> tuple[Array, Array, Array, Array]:
-    """As :func:`check_pair`, and as many columns in x as in y: a distance between other spaces is not defined."""
+    """As :func:`check_pair`, and require as many columns in x as in y, for distances to be defined."""
     x, y, a, b = check_pair(x, y, a, b)
     if x.shape[1] != y.shape[1]:
-        raise InputError(f"x and y: expected as many columns, for distances between them as they lie, got {x.shape[1]} "
+        raise InputError(f"x and y: expected as many columns in x as in y, got {x.shape[1]} "
                          f"and {y.shape[1]}; map one of them first")  # fmt: skip
     return x, y, a, b
 
 
 def nearest_plan(x: Array, y: Array, w: Array, a: Array, b: Array, *, offset: Array | None = None) -> SparsePlan:
-    """Each source point's whole weight on its nearest target: rows are right, ``error`` says how wrong columns are."""
+    """Return the plan that sends each source point to its nearest target; ``error`` is the column error."""
     xp = namespace(x)
     z = x @ w if offset is None else x @ w + offset
     rows = xp.arange(x.shape[0], device=device(x))
@@ -62,10 +62,10 @@ def as_alignment(
     options: dict[str, Any] | None = None,
     rng: int | np.random.Generator = 0,
 ) -> Alignment:
-    """The :class:`~invarot.Alignment` of a baseline.
+    """Return the :class:`~invarot.Alignment` of a baseline.
 
-    The objective is the score ⟨xᵀΓy, W⟩ of its plan (nearest neighbours where it has none), and the verdict is the
-    solver's own, asked of this map with random numbers from ``rng``. ``options`` are kept in ``settings`` beside the baseline's name.
+    The objective is the score ⟨xᵀΓy, W⟩ of its plan (nearest neighbours if it has none); the verdict is that of the solver
+    for this map, with random numbers from ``rng``. ``options`` are stored in ``settings`` with the baseline's name.
     """
     xp = namespace(x)
     w = as_like(w, x)
@@ -105,16 +105,16 @@ def record(
     inner: int = 1,
     energy: float = float("nan"),
 ) -> Step:
-    """A step of a history; what a method does not have is NaN."""
+    """Return a step of a history; values a method does not have are NaN."""
     return Step(step, epsilon, objective, energy, map_change, float("nan"), error, inner, float("nan"), mode, mode)
 
 
 def change(new: Array, old: Array) -> float:
-    """‖new − old‖_F / ‖new‖_F."""
+    """Return ‖new − old‖_F / ‖new‖_F."""
     xp = namespace(new)
     return float(xp.sqrt(xp.sum((new - old) ** 2)) / (xp.sqrt(xp.sum(new**2)) + 1e-30))
 
 
 def rectangular_identity(x: Array, y: Array) -> Array:
-    """(dx, dy): the identity, cut or padded with zeros."""
+    """Return the identity (dx, dy), cropped or padded with zeros."""
     return as_like(np.eye(x.shape[1], y.shape[1]), x)

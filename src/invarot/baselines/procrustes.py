@@ -1,4 +1,4 @@
-"""Procrustes from a dictionary: the supervised yardstick."""
+"""Procrustes from a dictionary: the supervised baseline."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from .outcome import as_alignment, check_pair
 
 
 def procrustes(x: Any, y: Any, pairs: Any, *, a: Any = None, b: Any = None) -> Alignment:
-    """The (semi-)orthogonal map nearest to known pairs (k, 2) of rows: polar(Σ xᵢᵀ yⱼ), Schönemann 1966.
+    """Fit the (semi-)orthogonal map to known pairs (k, 2) of rows: polar(Σ xᵢᵀ yⱼ), Schönemann 1966.
 
-    "+ CSLS" is a matter of retrieval: :func:`invarot.retrieval.neighbours` with ``method="csls"`` (cosine otherwise).
-    Departures: none; where dx ≠ dy the map is semi-orthogonal.
+    "+ CSLS" concerns retrieval only: :func:`invarot.retrieval.neighbours` with ``method="csls"`` (cosine otherwise).
+    Departures: none; if dx ≠ dy the map is semi-orthogonal.
     """
     x, y, a, b = check_pair(x, y, a, b)
     return as_alignment(x, y, a, b, procrustes_map(x, y, pairs), name="procrustes", options={"pairs": len(pairs)})
 
 
 def procrustes_map(x: Array, y: Array, pairs: Any) -> Array:
-    """The map alone."""
+    """Return only the map."""
     rows, columns, _ = check_pairs(pairs, None, x.shape[0], y.shape[0])
     integer = namespace(x).int64
     return polar(transpose(x[as_like(rows, x, dtype=integer)]) @ y[as_like(columns, y, dtype=integer)])

@@ -1,4 +1,4 @@
-"""Self-learning (Artetxe, Labaka & Agirre 2018, VecMap): a dictionary learned from its own map, and the map from it."""
+"""Self-learning (Artetxe, Labaka & Agirre 2018, VecMap): alternate a dictionary and the map fitted to it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..words.preprocessing import unit_rows
 from .best import best
 from .outcome import as_alignment, change, check_pair, record
 
-DEEPEST = 64  # neighbours looked up for a stochastic dictionary: keeping 1 in 10, all 64 are dropped once in 850
+DEEPEST = 64  # neighbours used for a stochastic dictionary: keeping 1 in 10, all 64 are dropped once in 850
 
 
 @dataclass(frozen=True)
@@ -33,13 +33,13 @@ class Learned:
 
     @property
     def map(self) -> Array:
-        """One map into y's own space, of the size of a rotation; retrieval with both maps is a little more accurate."""
+        """One map into y's space, with the norm of a rotation; retrieval with both maps is a little more accurate."""
         both = self.x_map @ transpose(self.y_map)
         return both * (min(both.shape) / float(namespace(both).sum(both * both))) ** 0.5
 
 
 def self_learning(x: Any, y: Any, *, a: Any = None, b: Any = None, **options: Any) -> Alignment:
-    """VecMap's unsupervised mode as one map into y's space; options as in :func:`learn_maps`, which gives both maps."""
+    """Run VecMap's unsupervised mode; return one map into y's space. Options as in :func:`learn_maps`, which returns both."""
     x, y, a, b = check_pair(x, y, a, b)
     found = learn_maps(x, y, **options)
     return as_alignment(x, y, a, b, found.map, name="self-learning", history=found.history)
@@ -61,7 +61,7 @@ def learn_maps(
     rng: int | np.random.Generator = 0,
     on_step: Callable[[Step], object] | None = None,
 ) -> Learned:
-    """Alternate dictionary and orthogonal map, dropping candidates at random ever less, then whiten and re-weight.
+    """Alternate dictionary and orthogonal map, dropping fewer and fewer random candidates, then whiten and re-weight.
 
     Parameters
     ----------
@@ -70,15 +70,15 @@ def learn_maps(
     start_words : int
         Rows whose sorted square-root-of-Gram profiles give the first dictionary.
     cutoff : int
-        Rows that take part in the dictionary.
+        Rows used for the dictionary.
     keep, growth : float
-        Probability that a candidate pair is looked at; multiplied by ``growth`` whenever nothing improved for
-        ``patience`` iterations, until it is 1.
+        Probability that a candidate pair is kept; multiplied by ``growth`` whenever nothing improved for ``patience``
+        iterations, until it is 1.
     reweight : float
         Power of the correlations on each side at the end.
 
-    Departures: the best of the candidates that survive a random drop is drawn as the r-th best, r geometric, which has
-    the same distribution without an n × m mask (cut at the 64th); the objective is the mean cosine of the CSLS-best
+    Departures: the best of the randomly kept candidates is drawn as the r-th best, r geometric, which has the same
+    distribution without an n × m mask (truncated at the 64th); the objective is the mean cosine of the CSLS-best
     pairs where the original takes the best cosine of each word. The last step fits both maps on the union of both
     directions' pairs, as the original does.
     """
@@ -111,7 +111,7 @@ def learn_maps(
 
 
 def first_dictionary(x: Array, y: Array, csls_k: int) -> tuple[Array, Array]:
-    """Pairs whose sorted similarity profiles, rows of (xxᵀ)^½, are nearest by CSLS, in both directions."""
+    """Return pairs whose sorted similarity profiles, rows of (xxᵀ)^½, are nearest by CSLS, in both directions."""
     size = min(x.shape[0], y.shape[0])
     xp = namespace(x)
     profiles = []
@@ -128,22 +128,22 @@ def first_dictionary(x: Array, y: Array, csls_k: int) -> tuple[Array, Array]:
 def _draw_both(
     x: Array, y: Array, csls_k: int, keep: float, rng: np.random.Generator
 ) -> tuple[tuple[Array, Array], float]:
-    """A dictionary drawn in both directions by CSLS, and the mean cosine of the best of all, over both."""
+    """Draw a dictionary in both directions by CSLS; also return the mean cosine of the best candidates."""
     x, y = unit_rows(x), unit_rows(y)
-    near_x, near_y = (_nearness(one, other, csls_k) for one, other in ((x, y), (y, x)))
+    near_x, near_y = (_csls_penalty(one, other, csls_k) for one, other in ((x, y), (y, x)))
     there, forth = _draw(x, y, near_y, keep, rng)
     back, hither = _draw(y, x, near_x, keep, rng)
     return _union(there, back), (forth + hither) / 2
 
 
-def _nearness(x: Array, y: Array, csls_k: int) -> Array:
-    """Half the mean cosine to the nearest few: what CSLS takes off."""
+def _csls_penalty(x: Array, y: Array, csls_k: int) -> Array:
+    """Return half the mean cosine to the nearest few: the CSLS penalty."""
     xp = namespace(x)
     return xp.mean(best(x, y, min(csls_k, y.shape[0]))[1], axis=1) / 2
 
 
 def _draw(x: Array, y: Array, lowered: Array, keep: float, rng: np.random.Generator) -> tuple[Array, float]:
-    """For each row of x its best row of y among randomly kept ones, and the mean cosine of the best of all."""
+    """Return the best row of y among randomly kept ones for each row of x, and the mean cosine of the best of all."""
     xp = namespace(x)
     ranks = np.minimum(rng.geometric(keep, x.shape[0]), min(DEEPEST, y.shape[0])) - 1
     found, _ = best(x, y, int(ranks.max()) + 1, lowered=lowered)
@@ -155,7 +155,7 @@ def _draw(x: Array, y: Array, lowered: Array, keep: float, rng: np.random.Genera
 
 
 def _union(there: Array, back: Array) -> tuple[Array, Array]:
-    """Pairs of both directions, those found twice counted twice."""
+    """Return the pairs of both directions; those found twice count twice."""
     xp = namespace(there)
     ahead = xp.arange(there.shape[0], device=device(there))
     return xp.concat([ahead, back]), xp.concat([there, xp.arange(back.shape[0], device=device(there))])

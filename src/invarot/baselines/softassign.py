@@ -28,19 +28,19 @@ def softassign(
     steps: int = 2,
     sweeps: int = 20,
 ) -> Alignment:
-    """Rotation, translation and soft matches in turn, while the temperature falls.
+    """Alternate rotation, translation and soft matches, while the temperature decreases.
 
     Parameters
     ----------
     start : map (d, d), optional
         The first rotation; the identity by default, as in the paper.
     outlier : float or None
-        The squared distance, in units of E‖x − mean‖² + E‖y − mean‖², beyond which a point would rather stay unmatched
-        (the paper's α); None matches every point.
+        The squared distance, in units of E‖x − mean‖² + E‖y − mean‖², beyond which a point stays unmatched (the paper's
+        α); None matches every point.
     epsilon, floor, decay : float
-        The temperature 1/β, in the same units, and how it falls.
+        First and last temperature 1/β, in the same units, and its factor per step.
     steps, sweeps : int
-        Rounds of match and map at each temperature; Sinkhorn sweeps of each match.
+        Rounds of match and map per temperature; Sinkhorn sweeps per match.
 
     Departures: any dimension (the paper's angle in the plane is Kabsch's rotation here), no scale, and the sweeps run
     in the log domain.
@@ -58,27 +58,27 @@ def softassign(
     while True:
         for _ in range(steps):
             match = soft_matches(squared_distances(x @ w + offset, y), temperature * unit, reward, sweeps)
-            found, offset = _rigid(x, y, match)
+            found, offset = _fit_rigid(x, y, match)
             moved, w = change(found, w), found
         score = float(xp.sum(match * (x @ w @ transpose(y)))) / x.shape[0]
         history.append(record(len(history), objective=score, mode="softassign", epsilon=temperature, map_change=moved))
         if temperature <= floor:
             break
         temperature = max(temperature * decay, floor)
-    plan = _plan(x @ w + offset, y, match)
+    plan = _as_plan(x @ w + offset, y, match)
     return as_alignment(x, y, a, b, w, name="softassign", plan=plan, offset=offset, history=History(history),
                         options={"outlier": outlier, "epsilon": epsilon, "floor": floor})  # fmt: skip
 
 
 def soft_matches(cost: Array, temperature: float, reward: float | None, sweeps: int) -> Array:
-    """Rows and columns that each sum to one, or to at most one with the outlier row and column there."""
+    """Return matches whose rows and columns sum to one, or to at most one with an outlier row and column."""
     xp = namespace(cost)
     z = -cost / temperature
-    if reward is not None:  # one more row and column, of what it is worth to stay unmatched
+    if reward is not None:  # one more row and column: the reward of staying unmatched
         z = xp.concat([z, xp.full_like(z[:, :1], -reward / temperature)], axis=1)
         z = xp.concat([z, xp.full_like(z[:1, :], -reward / temperature)], axis=0)
     n, m = cost.shape
-    more = max(n, m) / min(n, m)  # of unequal clouds without outliers, the smaller one's points are used several times
+    more = max(n, m) / min(n, m)  # without outliers, points of the smaller cloud are matched several times
     rows, columns = xp.zeros_like(z[:, 0]), xp.zeros_like(z[0, :])
     for _ in range(sweeps):
         rows = -logsumexp(z + columns[None, :], 1) + (np.log(more) if reward is None and n < m else 0.0)
@@ -90,8 +90,8 @@ def soft_matches(cost: Array, temperature: float, reward: float | None, sweeps: 
     return xp.exp(z + rows[:, None] + columns[None, :])[:n, :m]
 
 
-def _rigid(x: Array, y: Array, match: Array) -> tuple[Array, Array]:
-    """The rotation and translation best for soft matches."""
+def _fit_rigid(x: Array, y: Array, match: Array) -> tuple[Array, Array]:
+    """Fit rotation and translation to soft matches."""
     xp = namespace(x)
     total = xp.sum(match)
     mean_x, mean_y = xp.sum(match, axis=1) @ x / total, xp.sum(match, axis=0) @ y / total
@@ -99,8 +99,8 @@ def _rigid(x: Array, y: Array, match: Array) -> tuple[Array, Array]:
     return w, mean_y - mean_x @ w
 
 
-def _plan(z: Array, y: Array, match: Array) -> SparsePlan:
-    """The matches above a thousandth of a point, as a plan; ``error``: how far its rows are from uniform (outliers)."""
+def _as_plan(z: Array, y: Array, match: Array) -> SparsePlan:
+    """Return the matches above 0.001 as a plan; ``error``: deviation of its rows from uniform (outliers)."""
     xp = namespace(z)
     rows, columns = xp.nonzero(match > 1e-3)
     mass = match[rows, columns]

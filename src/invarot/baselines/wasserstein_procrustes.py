@@ -21,7 +21,7 @@ from .outcome import as_alignment, change, check_pair, record
 def wasserstein_procrustes(
     x: Any, y: Any, *, start: Any = None, rng: int | np.random.Generator = 0, **options: Any
 ) -> Alignment:
-    """One run of :func:`wasserstein_procrustes_runs`, whose ``options`` these are, from ``start`` or the convex one."""
+    """Solve one run from ``start`` or the convex start; ``options`` as in :func:`wasserstein_procrustes_runs`."""
     starts = None if start is None else [start]
     return wasserstein_procrustes_runs([(x, y)], rngs=[rng], starts=starts, **options)[0]
 
@@ -40,22 +40,22 @@ def wasserstein_procrustes_runs(
     rate: float = 500.0,
     epsilon: float = 0.05,
 ) -> list[Alignment]:
-    """Stochastic descent on min over W orthogonal and matchings P of ‖xW − Py‖².
+    """Minimise ‖xW − Py‖² over W orthogonal and matchings P by stochastic gradient descent.
 
-    Each iteration couples a random batch of each side by Sinkhorn, takes a gradient step on W and goes back to the
-    nearest orthogonal map; each epoch doubles the batch and quarters the number of iterations.
+    Each iteration couples a random batch of each side by Sinkhorn, takes a gradient step on W and projects on the
+    orthogonal maps; each epoch doubles the batch and quarters the number of iterations.
 
     Parameters
     ----------
     pairs : sequence of (x, y), arrays (n, dx) and (m, dy)
-        Most frequent first, rows of unit length and centred; one pair for each run, all of one library and one dx and
-        dy. Runs go side by side: their batches are small, and a GPU couples many of them in the time of one.
+        Most frequent first, rows of unit length and centred; one pair per run, all of one library and one dx and dy.
+        Runs are solved together: their batches are small, and a GPU couples many of them in the time of one.
     rngs : sequence of int or Generator
-        One for each run.
+        One per run.
     starts : sequence of maps (dx, dy), optional
         Instead of those of :func:`convex_start` over the first ``start_size`` rows.
     words : int
-        Batches are drawn from the first so many rows.
+        Batches are drawn from the first ``words`` rows.
     rate : float
         Step length on the gradient of a batch of mass 1.
     epsilon : float
@@ -100,14 +100,14 @@ def wasserstein_procrustes_runs(
 
 
 def convex_start(x: Array, y: Array, *, max_iter: int = 100, epsilon: float = 0.05) -> Array:
-    """polar(xᵀPy) of the doubly stochastic P that Frank–Wolfe finds for min ‖Kx P − P Ky‖², K = (xxᵀ)^½, from P = 1/n.
+    """Return polar(xᵀPy) of the doubly stochastic P that minimises ‖Kx P − P Ky‖², K = (xxᵀ)^½, by Frank–Wolfe from 1/n.
 
     The linear problems are solved by Sinkhorn and the steps are 2 / (2 + k), as in the original. K is Z Zᵀ with as many
-    columns as there are dimensions, so that P itself is never kept: only P Zy and Pᵀ Zx are.
+    columns as dimensions, so that P is never stored, only P Zy and Pᵀ Zx.
     """
     xp = namespace(x)
     size = min(x.shape[0], y.shape[0])
-    (zx, _), (zy, back) = _root(x[:size]), _root(y[:size])
+    (zx, _), (zy, back) = _factor_root(x[:size]), _factor_root(y[:size])
     ratio = xp.sqrt(xp.sum((transpose(zx) @ zx) ** 2) / xp.sum((transpose(zy) @ zy) ** 2))
     zy = zy * xp.sqrt(ratio)
     sx, sy = transpose(zx) @ zx, transpose(zy) @ zy
@@ -123,8 +123,8 @@ def convex_start(x: Array, y: Array, *, max_iter: int = 100, epsilon: float = 0.
     return polar(transpose(x[:size]) @ (pz @ back))
 
 
-def _root(points: Array) -> tuple[Array, Array]:
-    """Z with Z Zᵀ = (points pointsᵀ)^½, and what takes Z back to the points."""
+def _factor_root(points: Array) -> tuple[Array, Array]:
+    """Return Z with Z Zᵀ = (points pointsᵀ)^½, and the map from Z back to the points."""
     xp = namespace(points)
     u, s, vt = svd(points)
     return u * xp.sqrt(s), xp.sqrt(s)[:, None] * vt
@@ -133,7 +133,7 @@ def _root(points: Array) -> tuple[Array, Array]:
 def _draw(
     sides: Sequence[tuple[Array, ...]], count: int, size: int, rngs: Sequence[np.random.Generator]
 ) -> tuple[Array, Array]:
-    """A random batch of each side of each run: (runs, size, dx) and (runs, size, dy)."""
+    """Draw a random batch of each side of each run: (runs, size, dx) and (runs, size, dy)."""
     like = sides[0][0]
     xp = namespace(like)
     drawn = np.stack([[rng.choice(count, size, replace=False, shuffle=False) for _ in "xy"] for rng in rngs])
@@ -143,13 +143,13 @@ def _draw(
 
 
 def _step(x: Array, y: Array, maps: Array, rate: float, epsilon: float) -> tuple[Array, Array]:
-    """One batch of each run: its plan P, the gradient −xᵀPy, the nearest orthogonal map; and the scores ⟨xᵀPy, W⟩."""
+    """Step along the gradient −xᵀPy of a batch with plan P, project; return the maps and the scores ⟨xᵀPy, W⟩."""
     xp = namespace(x)
     even = xp.full_like(x[0, :, 0], 1 / x.shape[1])
     cost = BlockedCost(x @ maps, y, 1 / epsilon, even, even)
     nothing = Potentials.zero(even, even, starts=x.shape[0])
     found = sinkhorn(cost, even, even, warm=nothing, tol=1e-3, max_iter=100, accelerate=False)
     moments = transpose(x) @ cost.images(found.u, found.v)[0]
-    # a processor is done with many small decompositions before a GPU has begun
+    # for many small SVDs a CPU is faster than a GPU
     nearest = as_like(polar(to_numpy(maps + rate * moments)), maps)
     return nearest, xp.sum(moments * maps, axis=(1, 2))

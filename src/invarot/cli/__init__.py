@@ -11,15 +11,15 @@ BAD_INPUT, INTERRUPTED = 2, 130
 
 
 def main() -> None:
-    """Entry point: errors of the user's input, and of files, are one line and exit code 2; Ctrl-C is 130."""
+    """Run the command line: input and file errors print one line and exit with 2, Ctrl-C exits with 130."""
     from . import align, demo, evaluate, export, reproduce, translate  # noqa: F401 -- each registers its command
 
     try:
         app()
-    except (InputError, MissingExtra, MemoryBound, OSError) as error:  # OSError: full disks, forbidden folders
+    except (InputError, MissingExtra, MemoryBound, OSError) as error:  # OSError: disk full, permission denied
         print(f"invarot: {error}", file=sys.stderr)
         raise SystemExit(BAD_INPUT) from None
     except SystemExit as done:
-        if done.code == INTERRUPTED:  # what typer makes of Ctrl-C
+        if done.code == INTERRUPTED:  # typer's exit code for Ctrl-C
             print("invarot: stopped; nothing was half-written", file=sys.stderr)
         raise

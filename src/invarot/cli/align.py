@@ -1,4 +1,4 @@
-"""``invarot align``: two files of word vectors in, a translation out."""
+"""``invarot align``: learn a translation from two files of word vectors."""
 
 from __future__ import annotations
 
@@ -24,34 +24,37 @@ def align_command(
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write the model to.")],
     preset: Annotated[str, typer.Option(help="best, fast or paper.")] = "best",
     max_words: Annotated[
-        int | None, typer.Option(min=10, help="Keep only the first so many words of each file in the model.")
+        int | None, typer.Option(min=10, help="Keep only the first N words of each file in the model.")
     ] = None,
     extra_words: Annotated[
-        int | None, typer.Option(min=0, help="Words after these that help the fit [1.5 times --max-words].")
+        int | None, typer.Option(min=0, help="Further words, used for the fit only [1.5 times --max-words].")
     ] = None,
     p: Annotated[float | None, typer.Option(help="Schatten exponent of the map, 1 to inf.")] = None,
     device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:N or auto [default: cpu].")] = None,
-    memory: Annotated[str | None, typer.Option(help='Bound of the plan step, such as "4GiB".')] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Same seed, same answer.")] = 0,
+    memory: Annotated[str | None, typer.Option(help='Memory limit of the plan step, such as "4GiB".')] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed: same seed, same result.")] = 0,
     unordered: Annotated[bool, typer.Option("--unordered", help="Rows are not sorted by frequency.")] = False,
     spelling: Annotated[
         bool,
         typer.Option(
             "--spelling",
-            help="Use the spelling of words as well as their vectors. For languages that share an alphabet; between others "
-            "it is not applied.",
+            help="Use the spelling of words as well as their vectors. Only applied to languages that share an alphabet.",
         ),
     ] = False,
-    report: Annotated[Path | None, typer.Option(help="Also write a self-contained page of the result.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Also write an HTML report (one self-contained file).")] = None,
     dictionary: Annotated[Path | None, typer.Option(help="Score against this dictionary in the report.")] = None,
-    checkpoint: Annotated[Path | None, typer.Option(help="Folder from which a killed run continues.")] = None,
-    mapped: Annotated[bool, typer.Option("--mapped", help="Also write both sides' mapped vectors (.vec).")] = False,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="Folder to save progress in; a run that was stopped resumes from it.")
+    ] = None,
+    mapped: Annotated[
+        bool, typer.Option("--mapped", help="Also write the mapped vectors of both sides (.vec).")
+    ] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress, no summary.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="The summary as JSON on stdout.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")] = False,
 ) -> None:
     """Learn to translate between two vocabularies with no dictionary.
 
-    Exit code 0: done (aligned or doubtful); 3: the verdict is *failed* (the model is written all the same); 2: bad input.
+    Exit code 0: done (aligned or doubtful); 2: bad input; 3: the verdict is *failed* (the model is still written).
     """
     check_replaceable(output, TRANSLATION)
     if dictionary is not None and report is None:
@@ -59,13 +62,15 @@ def align_command(
             "--dictionary: expected together with --report, got it alone; to score a model use: invarot evaluate"
         )
     if report is not None and not report.parent.is_dir():
-        raise InputError(f"--report: expected a file in a folder that exists, got {report}; make {report.parent} first")
+        raise InputError(
+            f"--report: expected a file in a folder that exists, got {report}; create {report.parent} first"
+        )
     listed = None if dictionary is None else read_dictionary(dictionary)
     changes = {} if p is None else {"p": p}
     how = recipe(preset, ordered=not unordered, spelling=SPELLING if spelling else 0.0, **changes)
     if extra_words is not None and max_words is None:
         raise InputError(
-            "--extra-words: expected together with --max-words, got it alone; every word is then read and kept"
+            "--extra-words: expected together with --max-words, got it alone; without --max-words all words are read and kept"
         )
     limit = None if max_words is None else max_words + (3 * max_words // 2 if extra_words is None else extra_words)
     left = read_vectors(source, max_words=limit)
@@ -93,7 +98,7 @@ def write_report(model: Translation, path: Path, dictionary: list[tuple[str, str
 
 
 def summarise(model: Translation, output: Path, *, quiet: bool, as_json: bool) -> None:
-    """Print the verdict, the steps with what was not applied, and where the model is."""
+    """Print the verdict, the steps (also those that were not applied) and the path of the model."""
     if as_json:
         print_json(
             {

@@ -1,4 +1,4 @@
-"""The typer application and what its commands share."""
+"""The typer application, and functions shared by its commands."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-# no markup unless it is asked for: words and paths may hold brackets
+# no markup by default: words and paths may contain brackets
 stdout = Console(soft_wrap=True, markup=False)
 stderr = Console(stderr=True, soft_wrap=True, markup=False)
 
 
-def _retrieval(method: str) -> str:
+def _check_retrieval(method: str) -> str:
     return check_choice(method, "--retrieval", METHODS)
 
 
-Retrieval = Annotated[str, typer.Option("--retrieval", help=f"{', '.join(METHODS)}.", callback=_retrieval)]
+Retrieval = Annotated[str, typer.Option("--retrieval", help=f"{', '.join(METHODS)}.", callback=_check_retrieval)]
 
 EXIT_CODES = {"aligned": 0, "doubtful": 0, "failed": 3}
 
@@ -57,7 +57,7 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 
 
 def print_json(value: Any) -> None:
-    """Machine-readable, on stdout, and nothing else there."""
+    """Print ``value`` as JSON on stdout."""
     json.dump(value, sys.stdout, ensure_ascii=False, indent=1)
     sys.stdout.write("\n")
 
@@ -72,7 +72,7 @@ def print_verdict(verdict: Verdict, console: Console) -> None:
 
 @contextmanager
 def progress(quiet: bool) -> Iterator[Any]:
-    """Yield a listener for :func:`invarot.translation.learn` that draws a bar on stderr; None when quiet."""
+    """Yield an ``on_event`` for :func:`invarot.translation.learn` that draws a progress bar on stderr; None if quiet."""
     if quiet:
         yield None
         return

@@ -1,4 +1,4 @@
-"""``invarot demo``: the main job on the data that ships with the package."""
+"""``invarot demo``: learn a translation from the data included in the package."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ SHOWN = ("house", "freedom", "water", "friday", "doctor", "green", "children", "
 
 @app.command("demo")
 def demo_command(
-    seed: Annotated[int, typer.Option(min=0, help="Same seed, same answer.")] = 0,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="Keep the model in this folder.")] = None,
-    report: Annotated[Path | None, typer.Option(help="Also write a self-contained page of the result.")] = None,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed: same seed, same result.")] = 0,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Folder to write the model to.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Also write an HTML report (one self-contained file).")] = None,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress bar.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="JSON on stdout.")] = False,
 ) -> None:
     """Learn English–Spanish from 5,000 vectors per side with no dictionary, then score it with a hand-written one."""
     english, spanish, gold = load_core_pair()
-    begun = time.perf_counter()
+    start = time.perf_counter()
     with progress(quiet or as_json) as listener:
         model = learn(english, spanish, rng=seed, dictionary=gold if report else None, on_event=listener)
-    seconds = time.perf_counter() - begun
+    seconds = time.perf_counter() - start
     scores = model.evaluate(gold)
     if output is not None:
         model.save(output)

@@ -10,17 +10,15 @@ import typer
 from ..translation import load
 from .app import Retrieval, app, print_json, stderr
 
-FEW = 0.1  # coverage below which a dictionary seems to be of other languages
+FEW = 0.1  # coverage below which the dictionary is probably for other languages
 
 
 @app.command("evaluate")
 def evaluate_command(
     model: Annotated[Path, typer.Argument(help="Folder written by invarot align.")],
-    dictionary: Annotated[Path, typer.Option(help="Lines of 'source target'.")],
+    dictionary: Annotated[Path, typer.Option(help="Dictionary file, one 'source target' per line.")],
     retrieval: Retrieval = "csls",
-    reverse: Annotated[
-        bool, typer.Option("--reverse", help="The dictionary goes from the target to the source.")
-    ] = False,
+    reverse: Annotated[bool, typer.Option("--reverse", help="The dictionary is from target to source.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="JSON on stdout.")] = False,
 ) -> None:
     """Score a model against a dictionary: precision at 1, 5 and 10, mean reciprocal rank, coverage.

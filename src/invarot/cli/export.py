@@ -1,4 +1,4 @@
-"""``invarot export``: a model's vectors or its dictionary, for other programs."""
+"""``invarot export``: write a model's vectors or dictionary for other programs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 from ..checks import check_choice
 from ..translation import Translation, load
 from ..words import write_vectors
-from ..words.writers import replacing
+from ..words.writers import write_atomically
 from .app import app, stderr
 
 FORMATS = ("vec", "npz", "dictionary")
@@ -23,10 +23,10 @@ def export_command(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="File, or stem of the two vector files.")
     ] = None,
-    top: Annotated[int, typer.Option("-k", "--top", min=1, help="Translations per word, for the dictionary.")] = 1,
-    words: Annotated[int, typer.Option(min=1, help="Source words, for the dictionary.")] = 20_000,
+    top: Annotated[int, typer.Option("-k", "--top", min=1, help="Translations per word in the dictionary.")] = 1,
+    words: Annotated[int, typer.Option(min=1, help="Number of source words in the dictionary.")] = 20_000,
 ) -> None:
-    """Write the mapped vectors of both sides (unit length, one common space), or a dictionary of the frequent words."""
+    """Write the mapped vectors of both sides (unit length, one common space), or a dictionary of the most frequent words."""
     check_choice(format, "format", FORMATS)
     found = load(model)
     if format == "dictionary":
@@ -34,7 +34,7 @@ def export_command(
         lines = [
             f"{word}\t{best}\t{score:.4f}\n" for word, bests in found.dictionary(words, k=top) for best, score in bests
         ]
-        with replacing(path) as stream:
+        with write_atomically(path) as stream:
             stream.write("".join(lines).encode("utf-8", "surrogatepass"))
         stderr.print(f"{len(lines)} translations in {path}", highlight=False)
     else:

@@ -1,4 +1,4 @@
-"""``invarot reproduce``: a figure or table of the paper, its numbers, and whether the claim held."""
+"""``invarot reproduce``: reproduce a figure or table of the paper, and check its claim."""
 
 from __future__ import annotations
 
@@ -13,25 +13,27 @@ import typer
 from ..experiments import NAMES, Context, find, reproduce
 from .app import app, stderr
 
-HELP = f"""Run an experiment of the paper: data, figure and manifest into one folder, and whether the claim held.
+HELP = f"""Run an experiment of the paper, write its data and figure, and report whether the claim holds.
 
 {chr(10).join(f"- `{name}`: {text}" for name, text in NAMES.items())}
-- `all`: one after the other
+- `all`: all of them, one after the other
 
-A run writes data.csv, figure.png, figure.svg and manifest.json (`words` also summary.csv: means and deviations over
-seeds). One that was stopped goes on where it was."""
+A run writes data.csv, figure.png, figure.svg and manifest.json (`words` also summary.csv: means and standard
+deviations over seeds). A run that was stopped resumes where it stopped."""
 
 
 @app.command("reproduce", help=HELP)
 def reproduce_command(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="One of those above, or all.")],
-    quick: Annotated[bool, typer.Option("--quick", help="A small version, of a minute at most.")] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Same seed, same numbers.")] = 0,
-    out: Annotated[Path, typer.Option("-o", "--out", help="A folder NAME is made in it.")] = Path("results/reproduce"),
+    name: Annotated[str, typer.Argument(metavar="NAME", help="One of the names above, or all.")],
+    quick: Annotated[bool, typer.Option("--quick", help="A small version that takes at most a minute.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed: same seed, same numbers.")] = 0,
+    out: Annotated[
+        Path, typer.Option("-o", "--out", help="Parent folder; results go to a folder NAME inside it.")
+    ] = Path("results/reproduce"),
     data: Annotated[Path | None, typer.Option(help="Europarl vectors and dictionaries (europarl100/, muse/).")] = None,
     muse: Annotated[Path | None, typer.Option(help="MUSE's own files (wiki.XX.vec, dictionaries/).")] = None,
     only: Annotated[
-        list[str] | None, typer.Option(help="Only cells with this in their name; may be given again.")
+        list[str] | None, typer.Option(help="Run only cells whose name contains this; may be repeated.")
     ] = None,
 ) -> None:
     """Run an experiment of the paper."""

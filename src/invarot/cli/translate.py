@@ -1,4 +1,4 @@
-"""``invarot translate``: look words up."""
+"""``invarot translate``: translate words with a model."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from .app import Retrieval, app, print_json, stderr
 def translate_command(
     model: Annotated[Path, typer.Argument(help="Folder written by invarot align.")],
     words: Annotated[
-        list[str] | None, typer.Argument(help="Words to translate; from standard input when none.")
+        list[str] | None, typer.Argument(help="Words to translate; read from standard input if none are given.")
     ] = None,
     top: Annotated[int, typer.Option("-k", "--top", min=1, help="Translations per word.")] = 5,
     reverse: Annotated[bool, typer.Option("--reverse", help="From the target language to the source.")] = False,
     retrieval: Retrieval = "csls",
     as_json: Annotated[bool, typer.Option("--json", help="JSON on stdout.")] = False,
 ) -> None:
-    """Translate words, best first, with scores. Words that are not in the vocabulary are named and skipped."""
+    """Translate words and print scores, best first. Words not in the vocabulary are reported and skipped."""
     found = load(model)
     asked = list(words) if words else [line.strip() for line in sys.stdin if line.strip()]
     if not asked:
         raise InputError(
-            "words: expected at least one, as arguments or one per line on standard input, got none; name one"
+            "words: expected at least one, as arguments or one per line on standard input, got none; pass a word"
         )
     known = (found.target if reverse else found.source).index()
     missing = [word for word in asked if word not in known]

@@ -11,17 +11,17 @@ NAMES = {
     "schatten": "the norm balls in singular-value space, and the best maps on them",
     "matchings": "classic and l_∞-invariant OT on a turned cloud, edge by edge",
     "noise": "matching accuracy and error of the map against noise, true map in F_2 and in F_∞",
-    "dynamics": "objective, change of map and plan, and precision, step by step; beside adversarial training",
+    "dynamics": "objective, change of map and plan, and precision, step by step, compared with adversarial training",
     "words": "the translation table: every system, pair, direction and order, with times and failures (summary.csv)",
     "subsample": "the effect of the first stage's size k on result and time",
     "annealing": "robustness to the first epsilon, decay and floor, and to the start",
-    "order": "how much each method leans on the frequency order of the words",
+    "order": "how much each method depends on the frequency order of the words",
     "spectrum": "recovery and precision against the exponent p",
 }
 
 
 def find(name: str) -> Experiment:
-    """The experiment of this name."""
+    """Return the experiment of this name."""
     module = import_module(f".{check_choice(name, 'NAME', NAMES)}", __name__)
     found: Experiment = module.EXPERIMENT
     return found

@@ -1,4 +1,4 @@
-"""Robustness to the annealing: first epsilon, decay and floor, each varied by itself around the paper's choice."""
+"""Robustness to the annealing: first epsilon, decay and floor, each varied alone around the paper's choice."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .run import Cell, Context, Experiment, Row, held
 from .style import footnote, plot_series
 
 CENTRE = Schedule(epsilon=1.0, decay=0.95, floor=0.01)
-COARSE: dict[str, Any] = {"tol": 1e-4, "plan_tol": 5e-3}  # of words
+COARSE: dict[str, Any] = {"tol": 1e-4, "plan_tol": 5e-3}  # for words
 SINGLE = ("single start, cloud", "single start, words")
 VALUES = {
     "epsilon": (0.03, 0.1, 0.3, 1.0, 3.0),
@@ -44,11 +44,11 @@ def cells(context: Context) -> Sequence[Cell]:
 
 
 def measure_starts(clouds: int, vocabularies: int, words: int, context: Context) -> list[Row]:
-    """One random start a run, with the paper's annealing: a new cloud each time, the same words."""
+    """Run one random start at a time with the paper's annealing: a new cloud each time, the same words."""
     rows: list[Row] = []
     x, y, gold = core_words(5000)
     for seed in range(clouds):
-        few_x, few_y, answer = _turned_cloud(context.seed, 1000 + seed)
+        few_x, few_y, answer = _make_turned_cloud(context.seed, 1000 + seed)
         found = align(few_x, few_y, start="random", n_starts=1, rng=seed, solver=Sinkhorn(CENTRE))
         rows.append(_row(SINGLE[0], "start", 0, seed, float(np.mean(np.asarray(found.matches()) == answer)), 1))
     for seed in range(vocabularies):
@@ -57,8 +57,8 @@ def measure_starts(clouds: int, vocabularies: int, words: int, context: Context)
     return rows
 
 
-def _turned_cloud(*seed: int) -> tuple[Floats, Floats, Floats]:
-    """60 points, the same turned, disturbed and shuffled, and for each of the former its place among the latter."""
+def _make_turned_cloud(*seed: int) -> tuple[Floats, Floats, Floats]:
+    """Return 60 points, a rotated, noisy and shuffled copy, and the row of each point in the copy."""
     rng = np.random.default_rng(seed)
     x = make_cloud(60, 3, rng)
     order = rng.permutation(60)
@@ -69,7 +69,7 @@ def measure(name: str, value: float, seeds: int, words: int, context: Context) -
     schedule = replace(CENTRE, **{name: value})  # type: ignore[arg-type]
     rows: list[Row] = []
     for seed in range(seeds):
-        x, y, answer = _turned_cloud(context.seed, seed)
+        x, y, answer = _make_turned_cloud(context.seed, seed)
         for task, options in (
             (TASKS[0], {"start": "random", "n_starts": 1}),
             (TASKS[1], {"start": "random", "n_starts": 10}),
@@ -94,7 +94,7 @@ def _row(task: str, name: str, value: float, seed: int, score: float, steps: int
 
 def draw(rows: list[Row], pyplot: Any) -> Any:
     figure, axes = pyplot.subplots(1, 3, figsize=(11.4, 3.6), sharey=True)
-    names = {"epsilon": "first epsilon (relative to the mean cost)", "decay": "decay a step", "floor": "last epsilon"}
+    names = {"epsilon": "first epsilon (relative to the mean cost)", "decay": "decay per step", "floor": "last epsilon"}
     for axis, (name, label) in zip(axes, names.items(), strict=True):
         for number, task in enumerate(TASKS):
             some = [row for row in rows if row["task"] == task and row["varied"] == name]
@@ -109,7 +109,7 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
         figure,
         "One of the three is varied, the others stay at the paper's choice (grey band). Cloud: 60 points in space, "
         "turned, noise 0.05;\nmean and one standard deviation over seeds (a run is right or wrong as a whole: the bars "
-        "may leave the frame), drawn a little aside.\nWords: core pair, first words only, P@1; random starts: 3 seeds.",
+        "may leave the frame), drawn slightly offset.\nWords: core pair, first words only, P@1; random starts: 3 seeds.",
     )
     figure.legend(
         *axes[0].get_legend_handles_labels(), loc="lower center", ncol=5, bbox_to_anchor=(0.5, 0.99), fontsize=8.5

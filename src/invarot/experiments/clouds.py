@@ -15,7 +15,7 @@ Floats = np.ndarray[Any, Any]
 
 
 def make_cloud(count: int, d: int, rng: np.random.Generator, *, whiten: bool = False) -> Floats:
-    """A lumpy cloud without symmetry (n, d), centred, of variance one a dimension on average; white where asked."""
+    """Draw a clustered cloud without symmetry (n, d), centred, of mean variance one per dimension; white if asked."""
     centres = 2.0 * rng.normal(size=(4, d))
     x: Floats = centres[rng.integers(4, size=count)] + rng.gamma(1.5, size=(count, d))
     x -= x.mean(axis=0)
@@ -28,12 +28,12 @@ def make_cloud(count: int, d: int, rng: np.random.Generator, *, whiten: bool = F
 
 
 def random_orthogonal(d: int, rng: np.random.Generator) -> Floats:
-    """Uniform over the orthogonal group."""
+    """Draw a uniformly random orthogonal matrix."""
     return random_map(d, math.inf, rng)
 
 
 def random_map(d: int, p: float, rng: np.random.Generator) -> Floats:
-    """A map of F_p: Haar orthogonal for p = ∞, else a Gaussian matrix scaled to the edge of the ball."""
+    """Draw a map of F_p: Haar orthogonal for p = ∞, else a Gaussian matrix scaled to the boundary of the ball."""
     draw = rng.normal(size=(d, d))
     if math.isinf(p):
         u, _, vt = np.linalg.svd(draw)
@@ -42,7 +42,7 @@ def random_map(d: int, p: float, rng: np.random.Generator) -> Floats:
 
 
 def core_words(count: int) -> tuple[Floats, Floats, Gold]:
-    """The first words of the pair that ships along, preprocessed, and its gold list."""
+    """Return the first words of the built-in pair, preprocessed, and its gold list."""
     source, target, pairs = load_core_pair()
     source, target = source.first(count), target.first(count)
     x, y = (to_numpy(Preprocessing().fit_apply(side.vectors)[1]) for side in (source, target))

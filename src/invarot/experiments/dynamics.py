@@ -1,4 +1,4 @@
-"""A run on word vectors, step by step: objective, change of map and plan, precision; beside adversarial training."""
+"""A run on word vectors, step by step: objective, change of map and plan, precision; compared with adversarial training."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from .style import footnote, look
 from .tasks import Pair, find_tasks
 
 KINDS = ("l_∞, random start", "l_∞, signature start", "adversarial")
-FOUND = 0.05  # a run that never got so many words right found nothing
-LEVEL = 0.05  # rank correlations nearer than this are called level
+FOUND = 0.05  # a run whose precision never reached this found nothing
+LEVEL = 0.05  # rank correlations closer than this count as equal
 
 
 def cells(context: Context) -> Sequence[Cell]:
@@ -39,7 +39,7 @@ def cells(context: Context) -> Sequence[Cell]:
 
 
 def load_pair(context: Context) -> Pair:
-    """The first pair of ``--data`` or ``--muse``, else the core pair with the whole of its list to test on."""
+    """Load the first pair of ``--data`` or ``--muse``, else the core pair with its whole gold list for testing."""
     if context.data is not None or context.muse is not None:
         return find_tasks(context)[0].load()
     x, y, gold = core_words(1500 if context.quick else 5000)
@@ -47,7 +47,7 @@ def load_pair(context: Context) -> Pair:
 
 
 class Scorer:
-    """Precision of a map at 1, 5 and 10; on a GPU where there is one."""
+    """Precision of a map at 1, 5 and 10; on a GPU if there is one."""
 
     def __init__(self, pair: Pair) -> None:
         self.x, self.y = (place(np.ascontiguousarray(side), "auto") for side in (pair.x, pair.y))
@@ -59,7 +59,7 @@ class Scorer:
 
 
 def invariant(words: int, start: str, context: Context, number: int) -> list[Row]:
-    """The paper's annealing, one outer step at a time, with the precision that the solver does not see."""
+    """Run the paper's annealing and record the precision after each outer step; the solver does not see it."""
     pair = load_pair(context)
     score = Scorer(pair)
     few_x, few_y = pair.x[:words], pair.y[:words]
@@ -84,9 +84,9 @@ def invariant(words: int, start: str, context: Context, number: int) -> list[Row
 
 
 def opponents(context: Context, games: int) -> list[Row]:
-    """Checkpoints of the adversarial baseline: its criterion and the precision. None without torch.
+    """Record criterion and precision at checkpoints of the adversarial baseline; no rows without torch.
 
-    Of the size of its paper where there is a GPU; a processor would take days, and is given a fiftieth.
+    At the size of its paper on a GPU; on a CPU, which would take days, at a fiftieth of it.
     """
     pair = load_pair(context)
     score = Scorer(pair)
@@ -113,7 +113,7 @@ def opponents(context: Context, games: int) -> list[Row]:
 
 
 def correlation(rows: list[Row], system: str) -> float:
-    """Spearman's, of objective and precision@1 over the steps, mean over the runs (NaN where precision never moved)."""
+    """Return Spearman's correlation of objective and precision@1 over steps, mean over runs (NaN if precision is constant)."""
     found = []
     for seed in sorted({row["seed"] for row in rows if row["system"] == system}):
         some = [row for row in rows if row["system"] == system and row["seed"] == seed]
@@ -169,7 +169,7 @@ def conclude(rows: list[Row]) -> str:
             for kind in KINDS for seed in sorted({row["seed"] for row in rows if row["system"] == kind})}  # fmt: skip
     final, peak = ({kind: [one(run) for (name, _), run in runs.items() if name == kind] for kind in KINDS}
                    for one in (_last, _best))  # fmt: skip
-    # a run that found nothing has nothing to be correlated with
+    # the precision of a run that found nothing is constant
     moving = {seed for (kind, seed), run in runs.items() if kind == KINDS[2] and _best(run) >= FOUND}
     theirs = correlation([row for row in rows if row["seed"] in moving], KINDS[2])
     if not peak[KINDS[2]]:

@@ -1,4 +1,4 @@
-"""A turned cloud in space: whom classic transport matches, and whom transport with invariance does."""
+"""A rotated cloud in space: the matches of classic transport and of invariant transport."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def cells(context: Context) -> Sequence[Cell]:
 
 
 def measure(seed: int, count: int) -> list[Row]:
-    """One row an edge: the point, where it went, whether that is right, and both points in the plane of the drawing."""
+    """Return one row per edge: the point, its match, whether it is right, and the coordinates of both."""
     rng = np.random.default_rng(seed)
     x = make_cloud(count, 3, rng)
     turn = random_orthogonal(3, rng)

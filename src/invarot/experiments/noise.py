@@ -35,9 +35,9 @@ def cells(context: Context) -> Sequence[Cell]:
 
 
 def measure(family: str, noise: float, repetition: int, count: int, n_starts: int, seed: int) -> list[Row]:
-    """All systems on one draw; the clouds of a repetition are the same at every noise level.
+    """Run all systems on one draw; the clouds of a repetition are the same at every noise level.
 
-    The cloud is white where the true map is of F_2, as the paper's lemma asks there, and not where it is orthogonal.
+    The cloud is white if the true map is in F_2, as the paper's lemma requires, and not if it is orthogonal.
     """
     rng = np.random.default_rng((seed, repetition))
     x = make_cloud(count, 3, rng, whiten=family == "F_2")
@@ -68,7 +68,7 @@ def measure(family: str, noise: float, repetition: int, count: int, n_starts: in
 
 
 def pick(rows: list[Row], start: str, **wanted: Any) -> list[Row]:
-    """Rows of one run of the study: the systems without starts belong to both."""
+    """Return the rows of one kind of start; systems without starts belong to both."""
     return [
         row for row in rows if row["start"] in ("-", start) and all(row[key] == value for key, value in wanted.items())
     ]
@@ -90,8 +90,8 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
     repetitions = len({row["repetition"] for row in rows})
     footnote(
         figure,
-        f"Mean over {repetitions} repetitions, bars of one standard deviation, drawn a little aside. Oracle: entropic "
-        "OT on the noisy points before the transformation.\nEMD and Sinkhorn lie on each other; they and the oracle "
+        f"Mean over {repetitions} repetitions, bars of one standard deviation, drawn slightly offset. Oracle: entropic "
+        "OT on the noisy points before the transformation.\nEMD and Sinkhorn coincide; they and the oracle "
         "estimate no map. "
         "Random: the best of 20 random starts by objective (quick: of 5).",
     )

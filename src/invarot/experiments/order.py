@@ -1,4 +1,4 @@
-"""How much each method leans on the frequency order of the rows."""
+"""How much each method depends on the frequency order of the rows."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ System = Callable[[Floats, Floats, int], tuple[Floats, Floats]]
 
 
 def systems(quick: bool) -> dict[str, System]:
-    """Each gives the maps of both sides, from the words it may learn on."""
+    """Return the systems by name; each returns maps of both sides, learned from the given words."""
 
-    def solved(x: Floats, y: Floats, **options: Any) -> tuple[Floats, Floats]:
+    def run_invarot(x: Floats, y: Floats, **options: Any) -> tuple[Floats, Floats]:
         found = align(x, y, solver=SOLVER, **options)
         return to_numpy(found.map), np.eye(y.shape[1])
 
     def rank_start(x: Floats, y: Floats, seed: int) -> tuple[Floats, Floats]:
         rows = np.arange(min(len(x), len(y)))
-        return solved(x, y, start=procrustes_map(x, y, np.stack([rows, rows], axis=1)))
+        return run_invarot(x, y, start=procrustes_map(x, y, np.stack([rows, rows], axis=1)))
 
-    def learned(x: Floats, y: Floats, seed: int) -> tuple[Floats, Floats]:
+    def run_self_learning(x: Floats, y: Floats, seed: int) -> tuple[Floats, Floats]:
         found = learn_maps(x, y, patience=4 if quick else 15, rng=seed)
         return to_numpy(found.x_map), to_numpy(found.y_map)
 
@@ -47,9 +47,9 @@ def systems(quick: bool) -> dict[str, System]:
 
     return {
         "l_∞, row i with row i as start": rank_start,
-        "l_∞, auto, told of the order": lambda x, y, seed: solved(x, y, search=Search(ordered=True), rng=seed),
-        "l_∞, auto": lambda x, y, seed: solved(x, y, rng=seed),
-        "self-learning": learned,
+        "l_∞, auto, told of the order": lambda x, y, seed: run_invarot(x, y, search=Search(ordered=True), rng=seed),
+        "l_∞, auto": lambda x, y, seed: run_invarot(x, y, rng=seed),
+        "self-learning": run_self_learning,
         "Gromov–Wasserstein": lambda x, y, seed: (
             to_numpy(gromov_wasserstein(x, y, epsilon=5e-4).map),
             np.eye(y.shape[1]),
@@ -70,7 +70,7 @@ def cells(context: Context) -> Sequence[Cell]:
 
 
 def measure(name: str, shuffled: bool, seed: int, words: int, context: Context) -> list[Row]:
-    """Learn on the first words, their order kept or destroyed on both sides; test on all."""
+    """Learn on the first words, in order or shuffled on both sides; test on all."""
     x, y, gold = core_words(5000)
     few_x, few_y = x[:words], y[:words]
     if shuffled:
@@ -95,7 +95,7 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
     axis.set(xlabel="precision@1, per cent (CSLS)", xlim=(0, 100))
     axis.grid(visible=False, axis="y")
     axis.legend(loc="upper right", facecolor="white", frameon=True, edgecolor="none", framealpha=0.9)
-    axis.set_title("What is left when the order of the words is destroyed")
+    axis.set_title("Accuracy after shuffling the words")
     footnote(figure, f"Core pair; learned on the first {rows[0]['words']} words, tested on 5,000; mean and one "
                      f"standard deviation over seeds ({len({row['seed'] for row in rows})}).")  # fmt: skip
     figure.tight_layout()

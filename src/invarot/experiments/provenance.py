@@ -1,4 +1,4 @@
-"""Where numbers come from: the commit, the versions and the machine they were computed with."""
+"""Provenance of results: commit, versions and machine."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ PACKAGES = ("invarot", "numpy", "scipy", "matplotlib", "torch")
 
 
 def describe_commit(file: Path = Path(__file__)) -> str:
-    """``git describe --always --dirty`` of the checkout that ``file`` is part of.
+    """Return ``git describe --always --dirty`` of the checkout that contains ``file``.
 
-    Without one, what the environment variable INVAROT_COMMIT says, for a copy sent to another machine; else the version.
+    Without a checkout, the environment variable INVAROT_COMMIT (for copies on other machines), else the version.
     """
-    # a package installed inside somebody else's checkout is not part of it: the file has to be tracked
+    # a package installed inside another checkout is not part of it: the file has to be tracked
     if _git(file, "ls-files", "--error-unmatch", file.name) is not None:
         found = _git(file, "describe", "--always", "--dirty")
         if found:
@@ -26,17 +26,17 @@ def describe_commit(file: Path = Path(__file__)) -> str:
 
 
 def describe_machine() -> str:
-    """Where a cell was computed, in a few words."""
+    """Return a short description of the machine."""
     parts = [f"{platform.system()} {platform.machine()}", f"Python {platform.python_version()}"]
     parts += [f"{name} {number}" for name, number in versions().items() if name in ("numpy", "torch")]
-    torch = sys.modules.get("torch")  # a run that never asked for it has not used its GPU either
+    torch = sys.modules.get("torch")  # if torch was not imported, the GPU was not used
     if torch is not None and torch.cuda.is_available():
         parts.append(torch.cuda.get_device_name())
     return ", ".join(parts)
 
 
 def versions() -> dict[str, str]:
-    """Those of the packages that are installed."""
+    """Return the versions of the installed packages."""
     found = {}
     for name in PACKAGES:
         try:
@@ -47,7 +47,7 @@ def versions() -> dict[str, str]:
 
 
 def _git(file: Path, *words: str) -> str | None:
-    """What git says in the folder of ``file``; None where it refuses or is not installed."""
+    """Return the output of git in the folder of ``file``; None if it fails or is not installed."""
     command = ["git", "-C", str(file.resolve().parent), *words]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)

@@ -1,4 +1,4 @@
-"""What every experiment shares: cells that are done once, a table, a figure, a manifest, a sentence."""
+"""Shared code of all experiments: cells that are run once, a table, a figure, a manifest, a conclusion."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from ..errors import InputError, NotConverged
-from ..words.writers import replacing
+from ..words.writers import write_atomically
 from .provenance import describe_commit, describe_machine, versions
 
 Row = dict[str, Any]
 Teller = Callable[[str], object]
-UNKNOWN = "not recorded"  # of cells kept by an earlier version
+UNKNOWN = "not recorded"  # for cells of an earlier version
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A piece of work with a name; its rows are kept as soon as they are there."""
+    """A named piece of work; its rows are stored as soon as it is done."""
 
     name: str
     work: Callable[[], Sequence[Row]]
@@ -35,7 +35,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Context:
-    """What was asked for; ``seed`` and ``quick`` and the data are part of what a cell means."""
+    """The options of a call; cells are reused only with the same ``seed``, ``quick`` and data."""
 
     out: Path
     quick: bool = False
@@ -43,7 +43,7 @@ class Context:
     data: Path | None = None
     muse: Path | None = None
     command: str = ""
-    only: tuple[str, ...] = ()  # run the cells whose name holds one of these; the others wait for another call
+    only: tuple[str, ...] = ()  # run only cells whose name contains one of these
 
     def asks(self, cell: Cell) -> bool:
         return not self.only or any(part in cell.name for part in self.only)
@@ -55,32 +55,31 @@ class Context:
 
 @dataclass(frozen=True)
 class Experiment:
-    """One figure or table: its cells, how it is drawn, and the sentence it ends with."""
+    """One figure or table: its cells, how to draw it, and its conclusion."""
 
     name: str
-    claim: str  # what the paper says
+    claim: str  # the claim of the paper
     cells: Callable[[Context], Sequence[Cell]]
     draw: Callable[[list[Row], Any], Any]  # rows and pyplot to a figure
     conclude: Callable[[list[Row]], str]
     notes: dict[str, str] = field(default_factory=dict)
-    summarise: Callable[[list[Row]], list[Row]] | None = None  # a second table, of means over seeds: summary.csv
+    summarise: Callable[[list[Row]], list[Row]] | None = None  # means over seeds, for summary.csv
 
 
 def reproduce(experiment: Experiment, context: Context, *, tell: Teller | None = None) -> str:
-    """Run the cells that are not done yet, write everything into ``context.out``, and return the sentence.
+    """Run the cells that are not done yet, write everything to ``context.out``, and return the conclusion.
 
-    Writes ``data.csv`` (and ``summary.csv`` where the experiment has means to give), ``figure.png``, ``figure.svg``,
-    ``manifest.json``; ``cells.jsonl`` is what a stopped run goes on from (it starts afresh where the seed, the size or
-    the data differ).
+    Writes ``data.csv`` (and ``summary.csv`` if the experiment has one), ``figure.png``, ``figure.svg`` and
+    ``manifest.json``; a stopped run resumes from ``cells.jsonl`` (unless the seed, the size or the data differ).
     """
     from .style import load_pyplot
 
-    pyplot = load_pyplot()  # before any work: a missing extra should not cost an hour
+    pyplot = load_pyplot()  # before any work, so that a missing extra fails early
     tell = tell or (lambda line: print(line, file=sys.stderr, flush=True))
     context.out.mkdir(parents=True, exist_ok=True)
     begun = time.perf_counter()
     store = context.out / "cells.jsonl"
-    done = _kept(store, context.identity())
+    done = _read_finished(store, context.identity())
     todo = list(experiment.cells(context))
     commit = describe_commit()
     for number, cell in enumerate(todo, 1):
@@ -88,11 +87,11 @@ def reproduce(experiment: Experiment, context: Context, *, tell: Teller | None =
             continue
         tell(f"{experiment.name} {number}/{len(todo)} · {cell.name}")
         start = time.perf_counter()
-        # quick problems are too small for threads to help, and on a busy machine threads wait for each other
+        # quick problems are too small for threads to help
         with threadpool_limits(limits=1 if context.quick else None), warnings.catch_warnings():
-            warnings.simplefilter("ignore", NotConverged)  # a run that did not settle is a result too
+            warnings.simplefilter("ignore", NotConverged)  # a run that did not converge is a result too
             rows = [dict(row) for row in cell.work()]
-        if not rows:  # something it needs is not installed: left to a run that has it
+        if not rows:  # a dependency is missing: left to a later run
             continue
         seconds = round(time.perf_counter() - start, 3)
         origin = {"machine": describe_machine(), "commit": commit}
@@ -104,16 +103,16 @@ def reproduce(experiment: Experiment, context: Context, *, tell: Teller | None =
     rows = [row for cell in finished for row in cell["rows"]]
     if not rows:
         raise InputError(
-            f"--only: none of the {len(todo)} cells of {experiment.name} has that in its name, such as {todo[0].name!r}"
+            f"--only: expected part of the name of a cell of {experiment.name}, such as {todo[0].name!r}, got no match"
         )
-    if len(machines) > 1:  # a table put together on several machines says so in each row
+    if len(machines) > 1:  # record the machine in each row if there are several
         written = [{**row, "machine": cell.get("machine", UNKNOWN)} for cell in finished for row in cell["rows"]]
     write_csv(context.out / "data.csv", written if len(machines) > 1 else rows)
     if experiment.summarise is not None:
         write_csv(context.out / "summary.csv", experiment.summarise(rows))
     figure = experiment.draw(rows, pyplot)
     for kind in ("png", "svg"):
-        # no date and no random ids in the files: the same data give the same bytes
+        # no date and no random ids: same data, same bytes
         figure.savefig(context.out / f"figure.{kind}", metadata={"Date": None} if kind == "svg" else None)
     pyplot.close(figure)
     sentence = experiment.conclude(rows)
@@ -124,7 +123,7 @@ def reproduce(experiment: Experiment, context: Context, *, tell: Teller | None =
         "finding": sentence,
         "seconds_of_work": round(sum(cell["seconds"] for cell in finished), 1),
         "seconds_of_this_run": round(time.perf_counter() - begun, 1),
-        "cells_by_machine": machines,  # commit, versions and machine are of the last call, which drew the figure
+        "cells_by_machine": machines,  # commit, versions and machine are those of the last call, which drew the figure
         "cells_by_commit": commits,
     }
     _write_manifest(context, experiment, commit, found)
@@ -132,12 +131,12 @@ def reproduce(experiment: Experiment, context: Context, *, tell: Teller | None =
 
 
 def held(claim: bool) -> str:
-    """What a conclusion says of a claim."""
+    """Return "held" or "did NOT hold", for a conclusion."""
     return "held" if claim else "did NOT hold"
 
 
 def write_csv(path: Path, rows: Sequence[Row]) -> None:
-    """All rows, with every column that any of them has."""
+    """Write all rows, with every column that occurs."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     with path.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.DictWriter(stream, names, lineterminator="\n")
@@ -145,8 +144,8 @@ def write_csv(path: Path, rows: Sequence[Row]) -> None:
         writer.writerows(rows)
 
 
-def _kept(store: Path, identity: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Finished cells of an earlier run that was asked for the same; a line cut short by the stop is left out."""
+def _read_finished(store: Path, identity: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Read the finished cells of an earlier run with the same options; an incomplete last line is skipped."""
     found: dict[str, dict[str, Any]] = {}
     if store.exists():
         lines = store.read_text(encoding="utf-8").splitlines()
@@ -156,7 +155,7 @@ def _kept(store: Path, identity: dict[str, Any]) -> dict[str, dict[str, Any]]:
                 if cell is not None and "name" in cell:
                     found[cell["name"]] = cell
     lines = [json.dumps(identity), *(json.dumps(cell) for cell in found.values())]
-    with replacing(store) as stream:
+    with write_atomically(store) as stream:
         stream.write(("\n".join(lines) + "\n").encode())
     return found
 

@@ -1,4 +1,4 @@
-"""The Schatten balls in the plane of two singular values, and where a linear objective is largest on them."""
+"""The Schatten balls in the plane of two singular values, and the optima of a linear objective on them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def cells(context: Context) -> Sequence[Cell]:
 
 
 def measure(p: float, context: Context) -> list[Row]:
-    """The optimum in closed form, its bound, and the best of many random maps of the ball."""
+    """Return the optimum in closed form, its bound, and the best of many random maps of the ball."""
     rng = np.random.default_rng(context.seed)
     u, v = (np.linalg.qr(rng.normal(size=(2, 2)))[0] for _ in range(2))
     moment = u @ np.diag(SIGMA) @ v.T

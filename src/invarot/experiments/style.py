@@ -1,4 +1,4 @@
-"""One look for all figures: quiet axes, and lines that differ by dash and marker, so that grey paper shows them too."""
+"""Style of all figures: plain axes, and lines that differ by dash and marker, also readable in greyscale."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LOOKS = (
 
 
 def load_pyplot() -> Any:
-    """matplotlib.pyplot without a window, in our style."""
+    """Return matplotlib.pyplot without a display, in our style."""
     try:
         import matplotlib
     except ImportError as error:
@@ -59,13 +59,13 @@ def load_pyplot() -> Any:
 
 
 def look(number: int) -> dict[str, Any]:
-    """Color, dash and marker of the n-th series."""
+    """Return color, dash and marker of the n-th series."""
     color, dash, marker = LOOKS[number % len(LOOKS)]
     return {"color": color, "linestyle": dash, "marker": marker}
 
 
 def mean_and_sd(rows: Iterable[Row], x: str, y: str) -> tuple[list[Any], list[float], list[float]]:
-    """The values of ``x`` in their order, and the mean and standard deviation of ``y`` at each (NaN left out)."""
+    """Return the sorted values of ``x``, and mean and standard deviation of ``y`` at each (NaN skipped)."""
     groups: dict[Any, list[float]] = {}
     for row in rows:
         if row.get(y) is not None and np.isfinite(row[y]):
@@ -77,9 +77,9 @@ def mean_and_sd(rows: Iterable[Row], x: str, y: str) -> tuple[list[Any], list[fl
 def plot_series(
     axis: Any, rows: Sequence[Row], x: str, y: str, label: str, number: int, *, bars: bool = True, aside: float = 0.0
 ) -> None:
-    """Mean of ``y`` against ``x``, with one standard deviation as an error bar where there is more than one run.
+    """Plot the mean of ``y`` against ``x``, with one standard deviation as error bar if there are several runs.
 
-    ``aside`` moves the series by so many points to the right, so that bars of several do not cover each other.
+    ``aside`` shifts the series to the right, in points, so that error bars do not overlap.
     """
     keys, means, deviations = mean_and_sd(rows, x, y)
     if not keys:
@@ -94,5 +94,5 @@ def plot_series(
 
 
 def footnote(figure: Any, text: str) -> None:
-    """A line of explanation below the axes."""
+    """Add a line of text below the axes."""
     figure.text(0.01, -0.02, text, fontsize=8, color="#666666", ha="left", va="top")

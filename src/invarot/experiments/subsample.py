@@ -1,4 +1,4 @@
-"""How much the size k of the first stage matters, for the result and for the time."""
+"""Effect of the size k of the first stage on result and time."""
 
 from __future__ import annotations
 

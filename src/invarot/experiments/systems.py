@@ -1,4 +1,4 @@
-"""The systems of the translation table, each from two clouds to the maps of both sides; some go on to a second row."""
+"""The systems of the translation table, each from two clouds to the maps of both sides; some give two rows."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ SOLVER = Sinkhorn(schedule=SCHEDULE, tol=1e-4, plan_tol=5e-3)
 
 @dataclass(frozen=True)
 class Sizes:
-    """How much each system is given to work with; the quick ones fit a minute."""
+    """Problem sizes of each system; with ``quick`` they take a minute at most."""
 
-    words: int  # frequent words of a first problem
+    words: int  # frequent words of the first problem
     patience: int
     cutoff: int
     epochs: int
     epoch_size: int
     hidden: int
     batches: int
-    exact: int  # words of exact plans, and of soft matches that are kept whole
+    exact: int  # words of exact plans and of dense soft matches
 
     def frequent(self, system: str) -> int:
-        """The frequent words that a system picks as such: a shuffle leaves it these, in another order."""
+        """Return how many frequent words a system uses: these are shuffled among themselves."""
         return self.exact if system in ("earth mover", "softassign") else self.words
 
     @classmethod
     def of(cls, quick: bool, words: int, *, cuda: bool = False) -> Sizes:
         if quick:
             return cls(600, 4, 600, 2, 1600, 64, 40, 300)
-        # games of the original's size are a GPU's work: the small ones a processor can play go nowhere
+        # training at the original's size needs a GPU: the small runs a CPU can do find nothing
         game = (1_000_000, 2048) if cuda or words > 5000 else (16_000, 512)
         if words <= 5000:
             return cls(1500, 10, 2500, 5, *game, 5000, 800)
@@ -53,65 +53,65 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Job:
-    """What a system is given."""
+    """The input of a system."""
 
     x: Array
     y: Array
-    known: np.ndarray[Any, Any]  # (k, 2): pairs of rows, for the supervised one
+    known: np.ndarray[Any, Any]  # (k, 2): pairs of rows, for the supervised system
     seed: int
     sizes: Sizes
 
     def first(self, count: int) -> Maps:
-        """So many frequent words of both sides."""
+        """Return the first ``count`` words of both sides."""
         return self.x[:count], self.y[:count]
 
     def one(self, w: Array) -> Maps:
-        """A map of x alone, y as it is."""
+        """Return maps of both sides from a map of x alone."""
         return w, as_like(np.eye(self.y.shape[1]), self.y)
 
 
 def invariant(job: Job, p: float) -> Array:
-    """InvarOT on the frequent words; for p = 2, which no verdict calls sure on words, one wave of starts only."""
+    """Run InvarOT on the frequent words; for p = 2, which is never called aligned on words, with one wave of starts."""
     effort = "normal" if math.isinf(p) else "quick"
     x, y = job.first(job.sizes.words)
     return align(x, y, p=p, effort=effort, rng=job.seed, solver=SOLVER, search=Search(ordered=True)).map
 
 
-def _refined(job: Job) -> Maps:
+def _solve_and_refine(job: Job) -> Maps:
     found = refine(job.x, job.y, invariant(job, math.inf))
     return found.x_map, found.y_map
 
 
-def _learned(job: Job) -> Maps:
+def _run_self_learning(job: Job) -> Maps:
     cutoff = job.sizes.cutoff
     found = learn_maps(job.x, job.y, cutoff=cutoff, start_words=min(4000, cutoff), patience=job.sizes.patience,
                        rng=job.seed)  # fmt: skip
     return found.x_map, found.y_map
 
 
-def _batched(job: Job) -> Maps:
+def _run_wasserstein_procrustes(job: Job) -> Maps:
     count = job.sizes.batches
     small = {"batch": 200, "epochs": 1, "start_size": 300, "start_iterations": 20} if count < 100 else {}
     return job.one(wasserstein_procrustes(job.x, job.y, iterations=count, rng=job.seed, **small).map)
 
 
-def _coupled(job: Job) -> Maps:
+def _run_gromov_wasserstein(job: Job) -> Maps:
     return job.one(gromov_wasserstein(*job.first(job.sizes.words), epsilon=5e-4, rng=job.seed).map)
 
 
-def _moved(job: Job) -> Maps:
+def _run_earth_mover(job: Job) -> Maps:
     return job.one(earth_mover(*job.first(job.sizes.exact), max_iter=20, rng=job.seed).map)
 
 
-def _assigned(job: Job) -> Maps:
-    """From a signature: the paper's own start, the identity, means nothing between languages."""
+def _run_softassign(job: Job) -> Maps:
+    """Run softassign from a signature: the paper's start, the identity, is meaningless between languages."""
     x, y = job.first(job.sizes.exact)
     a, b = (namespace(few).full_like(few[:, 0], 1 / len(few)) for few in (x, y))
     start = signature(x, y, a, b, rng=np.random.default_rng(job.seed))[0]
     return job.one(softassign(x, y, start=start).map)
 
 
-def _played(job: Job) -> Iterator[Stage]:
+def _run_adversarial(job: Job) -> Iterator[Stage]:
     options = game_options(job.sizes, len(job.x))
     found = adversarial(job.x, job.y, rng=job.seed, **options)
     yield "adversarial", job.one(found.map)
@@ -125,20 +125,20 @@ def game_options(sizes: Sizes, words: int) -> dict[str, Any]:
             "criterion_words": min(10_000, words)}  # fmt: skip
 
 
-def _single(name: str, work: Callable[[Job], Maps]) -> Callable[[Job], Iterator[Stage]]:
-    """A system of one row."""
+def _as_one_stage(name: str, work: Callable[[Job], Maps]) -> Callable[[Job], Iterator[Stage]]:
+    """Wrap a system that gives one row."""
     return lambda job: iter([(name, work(job))])
 
 
 SYSTEMS: dict[str, Callable[[Job], Iterator[Stage]]] = {
-    "Procrustes": _single("Procrustes", lambda job: job.one(procrustes_map(job.x, job.y, job.known))),
-    "adversarial": _played,
-    "Wasserstein–Procrustes": _single("Wasserstein–Procrustes", _batched),
-    "Gromov–Wasserstein": _single("Gromov–Wasserstein", _coupled),
-    "self-learning": _single("self-learning", _learned),
-    "earth mover": _single("earth mover", _moved),
-    "softassign": _single("softassign", _assigned),
-    "l_2-InvarOT": _single("l_2-InvarOT", lambda job: job.one(invariant(job, 2.0))),
-    "l_∞-InvarOT": _single("l_∞-InvarOT", lambda job: job.one(invariant(job, math.inf))),
-    "l_∞-InvarOT + refine": _single("l_∞-InvarOT + refine", _refined),
+    "Procrustes": _as_one_stage("Procrustes", lambda job: job.one(procrustes_map(job.x, job.y, job.known))),
+    "adversarial": _run_adversarial,
+    "Wasserstein–Procrustes": _as_one_stage("Wasserstein–Procrustes", _run_wasserstein_procrustes),
+    "Gromov–Wasserstein": _as_one_stage("Gromov–Wasserstein", _run_gromov_wasserstein),
+    "self-learning": _as_one_stage("self-learning", _run_self_learning),
+    "earth mover": _as_one_stage("earth mover", _run_earth_mover),
+    "softassign": _as_one_stage("softassign", _run_softassign),
+    "l_2-InvarOT": _as_one_stage("l_2-InvarOT", lambda job: job.one(invariant(job, 2.0))),
+    "l_∞-InvarOT": _as_one_stage("l_∞-InvarOT", lambda job: job.one(invariant(job, math.inf))),
+    "l_∞-InvarOT + refine": _as_one_stage("l_∞-InvarOT + refine", _solve_and_refine),
 }

@@ -1,4 +1,4 @@
-"""The pairs of vocabularies that the translation table is made on, wherever they come from."""
+"""The pairs of vocabularies of the translation table."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LANGUAGES = ("es", "fr", "de", "it", "ru")
 
 @dataclass(frozen=True)
 class Pair:
-    """Both sides preprocessed, pairs of rows to train on, and the gold list to test on."""
+    """Both sides preprocessed, pairs of rows for training, and the gold list for testing."""
 
     x: np.ndarray[Any, Any]
     y: np.ndarray[Any, Any]
@@ -37,7 +37,7 @@ class Task:
 
 
 def find_tasks(context: Context) -> list[Task]:
-    """Europarl where ``--data`` was given, MUSE's files where ``--muse`` was, else the pair that ships along."""
+    """Return the tasks: Europarl with ``--data``, MUSE's files with ``--muse``, else the built-in pair."""
     if context.data is not None:
         return _tasks(context.data / "europarl100", context.data / "muse", "{code}.npz", EUROPARL_WORDS, "--data")
     if context.muse is not None:
@@ -50,7 +50,7 @@ def find_tasks(context: Context) -> list[Task]:
 
 
 def core_pair(words: int, reverse: bool) -> Pair:
-    """The pair of the package; a random half of the gold list trains, the other half tests."""
+    """Load the built-in pair; a random half of the gold list is for training, the other half for testing."""
     source, target, pairs = load_core_pair()
     if reverse:
         source, target, pairs = target, source, [(right, left) for left, right in pairs]
@@ -67,7 +67,7 @@ def _tasks(vectors: Path, dictionaries: Path, pattern: str, words: int, option: 
     english = vectors / pattern.format(code="en")
     if not codes or not english.exists():
         raise InputError(f"{option}: expected {english.name} and one of "
-                         f"{', '.join(pattern.format(code=code) for code in LANGUAGES)} in {vectors}, found "
+                         f"{', '.join(pattern.format(code=code) for code in LANGUAGES)} in {vectors}, got "
                          f"{len(codes)} of the latter")  # fmt: skip
     names = [name for code in codes for name in (f"en-{code}", f"{code}-en")]
     return [

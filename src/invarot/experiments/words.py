@@ -1,4 +1,4 @@
-"""The translation table: every system, every pair, both directions, with times, failures and the order destroyed."""
+"""The translation table: every system, every pair, both directions, with times and failures, in order and shuffled."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from .systems import SYSTEMS, Job, Sizes
 from .tasks import Task, find_tasks
 
 RIVALS = ("adversarial", "adversarial + refine", "Wasserstein–Procrustes", "Gromov–Wasserstein", "self-learning")
-QUICKEST = 0.01  # seconds; a logarithmic axis has no zero
-FAILED = 0.5  # a run fails where its precision is below this part of supervised Procrustes'
+QUICKEST = 0.01  # seconds; a log axis has no zero
+FAILED = 0.5  # a run fails if its precision is below this share of supervised Procrustes'
 
 
 def cells(context: Context) -> Sequence[Cell]:
@@ -40,7 +40,7 @@ def cells(context: Context) -> Sequence[Cell]:
 
 @dataclass(frozen=True)
 class Setting:
-    """A pair of clouds with its rows in order or not, what is known of it, and what it is tested on."""
+    """A pair of clouds, in order or shuffled, with known pairs and the gold list."""
 
     x: Array
     y: Array
@@ -54,7 +54,7 @@ class Setting:
         pair = task.load()
         first = Sizes.of(context.quick, len(pair.x)).frequent(system)
         orders = [np.arange(len(side)) for side in (pair.x, pair.y)]
-        if shuffled:  # the frequent words stay the frequent ones; their order among themselves goes
+        if shuffled:  # only the frequent words are shuffled, among themselves
             orders = [
                 shuffled_order(
                     len(order), first=min(first, len(order)), rng=np.random.default_rng((context.seed, seed, k))
@@ -73,7 +73,7 @@ class Setting:
         return cls(x, y, known, moved, sizes, row)
 
     def score(self, system: str, maps: tuple[Array, Array], seconds: float) -> Row:
-        """A row of the table: P@1 with nearest neighbours and with CSLS, and the seconds until the maps were there."""
+        """Return a row of the table: P@1 with nearest neighbours and with CSLS, and the seconds to find the maps."""
         row = {**self.row, "system": system, "seconds": round(seconds, 2)}
         for method, name in (("cosine", "nn"), ("csls", "csls")):
             row[f"precision_{name}"] = 100 * _precision(self.x @ maps[0], self.y @ maps[1], self.gold, method)
@@ -81,7 +81,7 @@ class Setting:
 
 
 def measure(task: Task, system: str, shuffled: bool, seed: int, context: Context) -> list[Row]:
-    """One run of one system: a row, or one for each of its stages."""
+    """Run one system once: one row, or one per stage."""
     setting = Setting.of(task, system, shuffled, seed, context)
     rows: list[Row] = []
     begun, spent = time.perf_counter(), 0.0
@@ -100,7 +100,7 @@ def _precision(x: Array, y: Array, gold: dict[int, set[int]], method: str) -> fl
 
 
 def summary(rows: list[Row]) -> list[Row]:
-    """One line a pair, system and order: mean and standard deviation over seeds, failures counted."""
+    """Return one line per pair, system and order: mean and standard deviation over seeds, and failures."""
     found = []
     for key in dict.fromkeys((row["pair"], row["system"], row["shuffled"]) for row in rows):
         some = [row for row in rows if (row["pair"], row["system"], row["shuffled"]) == key]
@@ -144,14 +144,14 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
     axes[0].set(
         title="precision@1 with CSLS, per cent", xlim=(0, min(100.0, 1.12 * max(line["csls"] for line in lines)))
     )
-    axes[1].set(title="seconds until the map was there, run by run", xscale="log", xlim=(0.8 * QUICKEST, None))
+    axes[1].set(title="seconds to find the map, per run", xscale="log", xlim=(0.8 * QUICKEST, None))
     axes[1].xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     for axis in axes:
         axis.grid(visible=False, axis="y")
     handles, labels = axes[0].get_legend_handles_labels()
     axes[1].legend(handles, labels, fontsize=8.5, loc="upper left", bbox_to_anchor=(1.01, 1.0))
     footnote(figure, "Bars: rows in order of frequency, mean and one standard deviation over seeds; diamonds: rows "
-                     "shuffled. Procrustes is told a dictionary, the others nothing.\nSeconds: full circles on a "
+                     "shuffled. Procrustes uses a dictionary, the others do not.\nSeconds: full circles on a "
                      f"GPU, hollow ones on a processor; {QUICKEST:g} or less at the edge. Nearest neighbours and failures: "
                      "summary.csv; each run: data.csv.")  # fmt: skip
     figure.tight_layout()

@@ -1,4 +1,4 @@
-"""Frames: the affine change of coordinates each cloud is solved in (centred, scaled, whitened); undone at the end."""
+"""Frames: the affine change of coordinates of each cloud for the solve (centred, scaled, whitened)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..arrays import Array, device, machine_epsilon, namespace, transpose
 
 @dataclass(frozen=True)
 class Frame:
-    """``(points - origin) @ linear``: coordinates inside the solve; ``inverse`` (pseudo-)inverts ``linear``."""
+    """Coordinates of the solve, ``(points - origin) @ linear``; ``inverse`` is the (pseudo-)inverse of ``linear``."""
 
     origin: Array  # (d,)
     linear: Array  # (d, d)
@@ -27,20 +27,20 @@ def weighted_mean(points: Array, weights: Array) -> Array:
 
 
 def weighted_second_moment(points: Array, weights: Array) -> Array:
-    """S = pointsᵀ diag(weights) points, (d, d)."""
+    """Return S = pointsᵀ diag(weights) points, (d, d)."""
     return transpose(points * weights[:, None]) @ points
 
 
 def mean_square(points: Array, weights: Array) -> float:
-    """Σ wᵢ ‖pᵢ‖²."""
+    """Return Σ wᵢ ‖pᵢ‖²."""
     return float(namespace(points).sum(weights[:, None] * points**2))
 
 
 def make_frame(points: Array, weights: Array, *, center: bool, whiten: bool, unit: bool) -> Frame:
-    """The frame of one cloud.
+    """Return the frame of one cloud.
 
-    ``center`` takes the weighted mean to 0, ``unit`` makes the mean squared norm 1, ``whiten`` makes the second moment
-    Σ wᵢ pᵢ pᵢᵀ the identity (on the directions the cloud has).
+    ``center`` moves the weighted mean to 0, ``unit`` makes the mean squared norm 1, ``whiten`` makes the second moment
+    Σ wᵢ pᵢ pᵢᵀ the identity (on the span of the cloud).
     """
     xp = namespace(points)
     d = points.shape[1]
@@ -61,7 +61,7 @@ def make_frame(points: Array, weights: Array, *, center: bool, whiten: bool, uni
 
 
 def best_scale(moment: Array, second_moment: Array, w: Array) -> float:
-    """argmin over s of Σ Γij ‖s·xᵢW − yⱼ‖² = ⟨M, W⟩ / tr(Wᵀ Sx W); 1 for a cloud without extent."""
+    """Return argmin over s of Σ Γij ‖s·xᵢW − yⱼ‖² = ⟨M, W⟩ / tr(Wᵀ Sx W); 1 if the mapped points are all 0."""
     xp = namespace(moment)
     extent = float(xp.sum((second_moment @ w) * w))
     return float(xp.sum(moment * w)) / extent if extent > 0 else 1.0

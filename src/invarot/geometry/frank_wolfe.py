@@ -10,7 +10,7 @@ from .schatten import SchattenBall
 
 @dataclass(frozen=True)
 class MapStep:
-    """A map (…, dx, dy) with the certificate of its optimality: objective(map) − optimum ≤ ``gap`` (…)."""
+    """A map (…, dx, dy) with its duality gap: objective(map) − optimum ≤ ``gap`` (…)."""
 
     map: Array
     gap: Array
@@ -18,13 +18,13 @@ class MapStep:
 
 
 def quadratic(w: Array, second_moment: Array, moment: Array) -> Array:
-    """tr(Wᵀ S W) − 2⟨M, W⟩, the part of the transport cost that depends on W."""
+    """Return tr(Wᵀ S W) − 2⟨M, W⟩, the part of the transport cost that depends on W."""
     xp = namespace(w)
     return xp.sum((second_moment @ w) * w - 2 * moment * w, axis=(-2, -1))
 
 
 def least_squares_map(second_moment: Array, moment: Array) -> Array:
-    """S⁺ M: the unconstrained minimiser, of least norm where S is singular."""
+    """Return S⁺ M: the unconstrained minimiser, of least norm if S is singular."""
     xp = namespace(moment)
     power, vectors = xp.linalg.eigh(second_moment)
     floor = float(power[-1]) * power.shape[0] * machine_epsilon(moment)
@@ -35,12 +35,12 @@ def least_squares_map(second_moment: Array, moment: Array) -> Array:
 def best_quadratic_map(
     ball: SchattenBall, second_moment: Array, moment: Array, *, start: Array, tol: float = 1e-7, max_iter: int = 2000
 ) -> MapStep:
-    """argmin over the ball of tr(Wᵀ S W) − 2⟨M, W⟩, for moments (…, dx, dy) and one S (dx, dx).
+    """Return argmin over the ball of tr(Wᵀ S W) − 2⟨M, W⟩, for moments (…, dx, dy) and one S (dx, dx).
 
-    The least-squares map is the answer where the ball holds it. Otherwise Frank–Wolfe from ``start``: the oracle is the
-    ball's closed form, the step length is exact, and the duality gap ⟨∇, W − corner⟩ is the stopping rule, relative to
-    radius·‖M‖_q. An answer on a flat part of the ball makes Frank–Wolfe zig-zag, so each step competes with one of
-    accelerated projected gradient and the better is taken: the gap certifies either.
+    The least-squares map is optimal if it lies in the ball. Otherwise Frank–Wolfe from ``start``: the oracle is the
+    ball's closed form, the step length is exact, and the stopping rule is the duality gap ⟨∇, W − vertex⟩ relative to
+    radius·‖M‖_q. Frank–Wolfe zig-zags if the optimum is on a flat part of the ball, so each step is compared with one of
+    accelerated projected gradient and the better one is taken; the gap is valid for both.
     """
     xp = namespace(moment)
     free = least_squares_map(second_moment, moment)
@@ -49,7 +49,7 @@ def best_quadratic_map(
     scale = xp.abs(xp.sum(moment * ball.best_map(moment), axis=(-2, -1)))
     steepest = 2 * float(xp.max(xp.linalg.eigvalsh(second_moment))) or 1.0
     gap, iteration = xp.zeros_like(scale), 0
-    ahead, pace = w, xp.ones_like(scale)  # where the accelerated step sets out from, and its momentum
+    ahead, pace = w, xp.ones_like(scale)  # where the accelerated step starts from, and its momentum
     while iteration < max_iter:
         iteration += 1
         gradient = 2 * (second_moment @ w - moment)

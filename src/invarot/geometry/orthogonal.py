@@ -8,7 +8,7 @@ from ..arrays import Array, namespace, svd
 
 
 def polar(m: Array) -> Array:
-    """The (semi-)orthogonal map nearest to ``m`` (…, dx, dy): U Vᵀ of its thin SVD."""
+    """Return the (semi-)orthogonal map nearest to ``m`` (…, dx, dy): U Vᵀ of its thin SVD."""
     u, _, vt = svd(m)
     return u @ vt
 
@@ -30,5 +30,5 @@ class RotationGroup:
         return self.size(0, 0) * (u[..., :, :-1] @ vt[..., :-1, :] + last)
 
     def fit(self, w: Array) -> Array:
-        """The rotation nearest to ``w``, for starts that may be reflections."""
+        """Return the rotation nearest to ``w``, for starts that may be reflections."""
         return self.best_map(w)

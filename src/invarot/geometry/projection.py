@@ -1,4 +1,4 @@
-"""The nearest point of an l_p ball, for spectra: what projected gradient needs of a Schatten ball."""
+"""Projection of spectra on the l_p ball, for projected gradient on a Schatten ball."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import math
 
 from ..arrays import Array, device, machine_epsilon, namespace
 
-OUTER, INNER = 60, 40  # Newton steps at most; about 8 and 4 are usual
+OUTER, INNER = 60, 40  # maximal Newton steps; usually about 8 and 4
 
 
 def project_spectrum(s: Array, p: float, radius: float) -> Array:
-    """argmin ‖t − s‖₂ over ‖t‖_p ≤ radius, for s ≥ 0 (…, d) sorted from the largest down."""
+    """Return argmin ‖t − s‖₂ over ‖t‖_p ≤ radius, for s ≥ 0 (…, d) in decreasing order."""
     xp = namespace(s)
     if math.isinf(p):
         return xp.clip(s, None, radius)
@@ -23,16 +23,16 @@ def project_spectrum(s: Array, p: float, radius: float) -> Array:
 
 
 def soft_threshold(s: Array, radius: float) -> Array:
-    """The nearest point of the l_1 ball to sorted s ≥ 0 (…, d): all lowered by one amount, floored at 0."""
+    """Project sorted s ≥ 0 (…, d) on the l_1 ball: subtract one threshold and clip at 0."""
     xp = namespace(s)
     counts = xp.arange(1, s.shape[-1] + 1, dtype=s.dtype, device=device(s))
     lowering = (xp.cumulative_sum(s, axis=-1) - radius) / counts
-    level = xp.max(lowering, axis=-1, keepdims=True)  # the one amount that leaves the sum at the radius
+    level = xp.max(lowering, axis=-1, keepdims=True)  # the threshold at which the sum equals the radius
     return xp.clip(s - xp.clip(level, 0.0, None), 0.0, None)
 
 
 def _project_smooth(s: Array, p: float, radius: float) -> Array:
-    """1 < p < ∞: t + λ t^(p−1) = s with λ such that ‖t‖_p is the radius, found by Newton on log λ inside a bracket."""
+    """Solve t + λ t^(p−1) = s, 1 < p < ∞, with λ such that ‖t‖_p is the radius, by bracketed Newton on log λ."""
     xp = namespace(s)
     d, q = s.shape[-1], p / (p - 1)
     top = xp.max(s, axis=-1, keepdims=True)
@@ -65,7 +65,7 @@ def _project_smooth(s: Array, p: float, radius: float) -> Array:
 
 
 def _shrink(log_s: Array, level: Array, p: float) -> Array:
-    """log t of t + e^level t^(p−1) = s: Newton on w = log s − log t, from below, where it never overshoots."""
+    """Solve t + e^level t^(p−1) = s for log t, by Newton on w = log s − log t from below, which never overshoots."""
     xp = namespace(log_s)
     rounding = 4 * machine_epsilon(log_s)
     log_k = level + (p - 2) * log_s
@@ -81,7 +81,7 @@ def _shrink(log_s: Array, level: Array, p: float) -> Array:
 
 
 def _log_norm(log_s: Array, p: float) -> Array:
-    """log ‖exp(log_s)‖_p, (…, 1)."""
+    """Return log ‖exp(log_s)‖_p, (…, 1)."""
     xp = namespace(log_s)
     top = xp.max(log_s, axis=-1, keepdims=True)
     return top + xp.log(xp.sum(xp.exp(p * (log_s - top)), axis=-1, keepdims=True)) / p

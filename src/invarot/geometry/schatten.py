@@ -1,4 +1,4 @@
-"""The Schatten ball: the l_p norm of the singular values, and the map of largest inner product inside it."""
+"""The Schatten ball: the l_p norm of the singular values, and the map in the ball with the largest inner product."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from .projection import project_spectrum
 
 
 def dual_exponent(p: float) -> float:
-    """q with 1/p + 1/q = 1."""
+    """Return q with 1/p + 1/q = 1."""
     if p == 1:
         return math.inf
     return 1.0 if math.isinf(p) else p / (p - 1)
 
 
 def vector_norm(s: Array, p: float) -> Array:
-    """l_p norm of non-negative ``s`` (…, d) along the last axis, safe from overflow: ‖s‖_p = s₁ ‖s/s₁‖_p."""
+    """Return the l_p norm of ``s`` ≥ 0 (…, d) along the last axis, without overflow: ‖s‖_p = s₁ ‖s/s₁‖_p."""
     xp = namespace(s)
     top = xp.max(s, axis=-1, keepdims=True)
     if math.isinf(p):
@@ -27,17 +27,17 @@ def vector_norm(s: Array, p: float) -> Array:
 
 
 def schatten_norm(m: Array, p: float) -> Array:
-    """‖m‖_{S_p} of the last two axes."""
+    """Return ‖m‖_{S_p} of the last two axes."""
     return vector_norm(svd(m)[1], p)
 
 
 def identity_radius(p: float, d: int) -> float:
-    """d^(1/p): the ball that just holds the (rectangular) identity."""
+    """Return d^(1/p): the radius of the smallest ball that contains the (rectangular) identity."""
     return 1.0 if math.isinf(p) else d ** (1 / p)
 
 
 def extreme_spectrum(s: Array, p: float, radius: float) -> Array:
-    """Singular values of the best map: argmax ⟨t, s⟩ over ‖t‖_p ≤ radius, for sorted s ≥ 0.
+    """Return the singular values of the best map: argmax ⟨t, s⟩ over ‖t‖_p ≤ radius, for sorted s ≥ 0.
 
     t ∝ (s/s₁)^(q−1): divided by the largest first, since s^(q−1) overflows for p near 1.
     """
@@ -45,7 +45,7 @@ def extreme_spectrum(s: Array, p: float, radius: float) -> Array:
     if math.isinf(p):
         return radius * xp.ones_like(s)
     top = s[..., :1]
-    if p == 1:  # all weight on one top pair, also when several tie
+    if p == 1:  # all weight on one top pair, even with ties
         t = xp.zeros_like(s)
         t[..., 0] = radius
         return t
@@ -56,7 +56,7 @@ def extreme_spectrum(s: Array, p: float, radius: float) -> Array:
 
 @dataclass(frozen=True)
 class SchattenBall:
-    """All maps with ‖W‖_{S_p} ≤ radius; ``radius=None`` is the smallest ball with the identity inside."""
+    """All maps with ‖W‖_{S_p} ≤ radius; ``radius=None`` is the smallest ball that contains the identity."""
 
     p: float = math.inf
     radius: float | None = None
@@ -65,7 +65,7 @@ class SchattenBall:
         return self.radius if self.radius is not None else identity_radius(self.p, min(dx, dy))
 
     def best_map(self, moment: Array) -> Array:
-        """argmax of ⟨moment, W⟩ over the ball, for moments (…, dx, dy); the value is radius·‖σ‖_q.
+        """Return argmax of ⟨moment, W⟩ over the ball, for moments (…, dx, dy); the value is radius·‖σ‖_q.
 
         Examples
         --------
@@ -81,18 +81,18 @@ class SchattenBall:
         return schatten_norm(w, self.p) <= self.size(*w.shape[-2:]) * (1 + tol)
 
     def project(self, w: Array) -> Array:
-        """The nearest map of the ball in the Frobenius norm."""
+        """Return the nearest map of the ball in the Frobenius norm."""
         u, s, vt = svd(w)
         return (u * project_spectrum(s, self.p, self.size(*w.shape[-2:]))[..., None, :]) @ vt
 
     def fit(self, w: Array) -> Array:
-        """``w`` scaled onto the surface of the ball, where the simplified objective has its answers."""
+        """Scale ``w`` to the boundary of the ball, where the simplified objective has its optima."""
         norm = schatten_norm(w, self.p)[..., None, None]
         xp = namespace(w)
         return w * (self.size(*w.shape[-2:]) / xp.where(norm > 0, norm, xp.ones_like(norm)))
 
     def shrink(self, w: Array) -> Array:
-        """``w`` scaled down into the ball where it lies outside: feasible, and the same directions."""
+        """Scale ``w`` down into the ball if it lies outside: feasible, with the same singular vectors."""
         xp = namespace(w)
         size = self.size(*w.shape[-2:])
         return w * (size / xp.clip(schatten_norm(w, self.p), size, None))[..., None, None]

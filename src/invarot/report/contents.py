@@ -1,4 +1,4 @@
-"""What a page shows, gathered from a learned translation before any of it is drawn."""
+"""The contents of a report, collected from a learned translation."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ..words.dictionaries import read_dictionary
 from .spaces import Spaces, project, sample_rows
 
 ROWS = 2000  # source words in the table
-BEST = 3  # translations of each
-SEARCHED = 50_000  # words of each side that translations are looked up among: a page should not take minutes
+BEST = 3  # translations per word
+SEARCHED = 50_000  # words per side to search for translations, so that a page does not take minutes
 
 Floats = np.ndarray[Any, Any]
 Dictionary = str | os.PathLike[str] | Sequence[tuple[str, str]]
@@ -26,7 +26,7 @@ Dictionary = str | os.PathLike[str] | Sequence[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Row:
-    """A source word with its best translations; ``right`` holds those that the dictionary lists."""
+    """A source word with its best translations; ``right``: those in the dictionary."""
 
     rank: int
     word: str
@@ -36,7 +36,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Contents:
-    """``scores`` is None without a dictionary."""
+    """The contents of a page; ``scores`` is None without a dictionary."""
 
     model: Translation
     rows: tuple[Row, ...]
@@ -45,17 +45,17 @@ class Contents:
 
     @property
     def steps(self) -> list[dict[str, Any]]:
-        """The history's steps of the solver, in the order they were made."""
+        """Return the solver steps of the history, in order."""
         return [row for row in self.model.history if "objective" in row]
 
     @property
     def rounds(self) -> list[dict[str, Any]]:
-        """The history's rounds of refinement."""
+        """Return the refinement rounds of the history."""
         return [row for row in self.model.history if "pairs" in row]
 
     @property
     def accuracies(self) -> list[dict[str, Any]]:
-        """The history's measurements against a dictionary that was at hand while learning."""
+        """Return the accuracies of the history, measured while learning if a dictionary was given."""
         return [row for row in self.model.history if row.get("precision@1") is not None]
 
 

@@ -1,4 +1,4 @@
-"""How it was learned: charts of the solver's steps and of the refinement, the time of each stage, all numbers."""
+"""How it was learned: charts of the solver's steps and of the refinement, times per stage, all numbers."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from .contents import Contents
 from .figures import Run, line_chart
 from .markup import bar, count, number, section, text
 
-# Key in the history, title, whether on a log axis, what it is.
+# Key in the history, title, whether on a log axis, note.
 STEPS = (
-    ("objective", "Objective", False, "Score of the coupled words; at the same epsilon larger is better."),
-    ("epsilon", "Epsilon", True, "How soft the matching is: annealed from vague to sharp. Log scale."),
-    ("map_change", "Change of the map", True, "Relative move of the map in each step. Log scale."),
-    ("plan_change", "Change of the plan", True, "Relative move of the words’ images under the plan. Log scale."),
+    ("objective", "Objective", False, "Score of the plan; at the same epsilon larger is better."),
+    ("epsilon", "Epsilon", True, "Entropy weight of the matching, annealed from soft to sharp. Log scale."),
+    ("map_change", "Change of the map", True, "Relative change of the map per step. Log scale."),
+    ("plan_change", "Change of the plan", True, "Relative change of the words’ images under the plan. Log scale."),
 )
 RIGHT = ("Right at 1", "Share of the dictionary’s words right at 1, among the words of the stage.")
 ROUNDS = (
-    ("pairs", "Mutual pairs", "Refinement: words that choose each other. Each round fits the maps to them anew."),
-    ("changed", "New pairs", "Refinement: share of the pairs that the round before did not have."),
+    ("pairs", "Mutual pairs", "Refinement: mutual nearest neighbours. Each round fits the maps to them."),
+    ("changed", "New pairs", "Refinement: share of pairs that are new in this round."),
 )
 STEP_COLUMNS = (
     "stage", "step", "epsilon", "objective", "map_change", "plan_change", "marginal_error", "inner_iterations", "right",
@@ -45,17 +45,15 @@ def dynamics_section(contents: Contents) -> str:
     lead = f"{count(len(steps))} steps of the solver"
     lead += f", then {len(rounds)} round{'s' * (len(rounds) > 1)} of refinement. " if rounds else ". "
     if any(run.search for run in runs):
-        lead += (
-            "Grey is the search, in which many starts race and the leader of each step is shown; colour is the solve "
-        )
+        lead += "Grey is the search, where many starts compete and the best of each step is shown; colour is the solve "
         lead += "that follows."
-    columns = " two" * (len(charts) == 4)  # a last one alone in its row looks lost
+    columns = " two" * (len(charts) == 4)  # four charts in two rows of two
     body = f'<p>{text(lead)}</p><div class="charts{columns}">{"".join(charts)}</div>'
     return section("dynamics", "How it was learned", body + _times(contents) + _numbers(contents))
 
 
 def find_runs(steps: Sequence[Mapping[str, Any]]) -> list[Run]:
-    """Where the stage changes or the count of steps begins again, a new run does."""
+    """Split the steps into runs: a new run starts where the stage changes or the step count restarts."""
     starts = [i for i, row in enumerate(steps) if not i or row["stage"] != steps[i - 1]["stage"] or not row["step"]]
     found = []
     for start, stop in zip(starts, [*starts, len(steps)][1:], strict=True):
@@ -80,7 +78,7 @@ def chart_card(
     log: bool = False,
     unit: str = "step",
 ) -> str:
-    """A chart with its title, its last value and a note."""
+    """Return a chart with its title, its last value and a note."""
     known = [value for value in values if math.isfinite(value)]
     last, said = "", "No values."
     if known:

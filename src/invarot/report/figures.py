@@ -1,4 +1,4 @@
-"""Line charts and scales as SVG, drawn by hand: the page needs nothing but a browser."""
+"""Line charts and scales as plain SVG: the page needs only a browser."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from .markup import number, picture, text
 
 WIDTH, HEIGHT = 340.0, 190.0
 LEFT, RIGHT, TOP, BOTTOM = 46.0, 12.0, 22.0, 26.0
-MANY = 120  # from so many points on, only the line is drawn
+MANY = 120  # with this many points or more, only the line is drawn
 
 
 @dataclass(frozen=True)
 class Run:
-    """Consecutive steps of one stage: drawn as one line; ``search`` runs are drawn quieter."""
+    """Consecutive steps of one stage, drawn as one line; ``search`` runs are drawn in grey."""
 
     label: str
     start: int
@@ -33,7 +33,7 @@ def line_chart(
     log: bool = False,
     unit: str = "step",
 ) -> str:
-    """Values along the steps, one line a run; what is not finite (on a log axis: not above 0) is left out."""
+    """Draw values against steps, one line per run; non-finite values (on a log axis: ≤ 0) are skipped."""
     good = [math.isfinite(value) and (value > 0 or not log) for value in values]
     scale = _Scale([value for value, fine in zip(values, good, strict=True) if fine], log)
     last = max(len(values) - 1, 1)
@@ -59,7 +59,7 @@ def line_chart(
 
 
 def probability_scale(name: str, value: float, bounds: tuple[float, float], *, title: str, description: str) -> str:
-    """A bar from 0 to 1 in three zones, with a mark at ``value``."""
+    """Draw a bar from 0 to 1 in three zones, with a mark at ``value``."""
     width, height, edge, high = 340.0, 62.0, 8.0, 14.0
     inner = width - 2 * edge
 
@@ -80,7 +80,7 @@ def probability_scale(name: str, value: float, bounds: tuple[float, float], *, t
 
 
 def nice_ticks(low: float, high: float, wanted: int = 4) -> list[float]:
-    """Round numbers from about ``low`` to about ``high``, inside them."""
+    """Return round numbers between ``low`` and ``high``."""
     if not high > low:
         return [low]
     rough = (high - low) / wanted
@@ -91,7 +91,7 @@ def nice_ticks(low: float, high: float, wanted: int = 4) -> list[float]:
 
 
 def log_ticks(low: float, high: float) -> list[float]:
-    """Powers of ten, with 2 and 5 between them where there are few."""
+    """Return powers of ten, with 2 and 5 between them if there are few."""
     powers = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
     for steps in ((1.0,), (1.0, 3.0), (1.0, 2.0, 5.0)):
         ticks = [step * 10.0**k for k in powers for step in steps if low * 0.999 <= step * 10.0**k <= high * 1.001]
@@ -101,7 +101,7 @@ def log_ticks(low: float, high: float) -> list[float]:
 
 
 class _Scale:
-    """From values to heights in the chart, with the ticks that fit."""
+    """Convert values to heights in the chart, with ticks."""
 
     def __init__(self, values: Sequence[float], log: bool) -> None:
         self.log = log
@@ -149,7 +149,7 @@ def _steps_axis(total: int, last: int, unit: str) -> str:
 
 
 def _dividers(runs: Sequence[Run], last: int) -> str:
-    """A dashed line where a run begins, and its name above where it fits."""
+    """Draw a dashed line where a run starts, and its name above if it fits."""
     parts = []
     span = WIDTH - LEFT - RIGHT
     for run in runs:

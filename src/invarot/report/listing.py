@@ -24,17 +24,15 @@ NAMES = {
 
 
 def translations_section(contents: Contents) -> str:
-    """The table, complete without a script; search and sorting come with it."""
+    """Return the table, complete without scripts; search and sorting need them."""
     rows, total = contents.rows, len(contents.model.source)
     width = max((len(row.best) for row in rows), default=0)
     which = "All" if len(rows) == total else f"The first {count(len(rows))} of"
-    lead = (
-        f"{which} {count(total)} source words, each with its best translations and their CSLS scores (larger is surer)."
-    )
+    lead = f"{which} {count(total)} source words, each with its best translations and their CSLS scores (larger is better)."
     if max(total, len(contents.model.target)) > SEARCHED:
-        lead += f" They were looked up among the first {count(SEARCHED)} words of each side."
+        lead += f" The search was limited to the first {count(SEARCHED)} words of each side."
     if contents.scores is not None:
-        lead += f" {RIGHT} marks a translation that the dictionary lists."
+        lead += f" {RIGHT} marks a translation in the dictionary."
     if contents.model.verdict.word == "failed":
         lead += " <strong>The verdict is failed: expect these translations to be wrong.</strong>"
     heads = "".join(
@@ -58,7 +56,7 @@ def translations_section(contents: Contents) -> str:
 
 
 def _row(row: Row, width: int) -> str:
-    """End tags of cells and rows are left out, as HTML allows: they would be a third of the table."""
+    """Return a row without end tags of cells and rows, as HTML allows: they would be a third of the table."""
     (best, score), others = row.best[0], row.best[1:]
     cells = "".join(f"<td>{_found(word, row)} <small>{minus(f'{s:.2f}')}</small>" for word, s in others)
     cells += "<td>" * (width - len(row.best))
@@ -71,7 +69,7 @@ def _found(word: str, row: Row) -> str:
 
 
 def settings_section(contents: Contents) -> str:
-    """What was read, what was asked for, what was done, and with which versions."""
+    """Return the input files, settings, steps and versions."""
     model = contents.model
     sides = [
         (name, f"{side.source}: {count(len(side))} words, {side.dimension} dimensions")
@@ -86,7 +84,7 @@ def settings_section(contents: Contents) -> str:
     body += f"<div><h3>Versions that wrote this page</h3>{_facts(_versions())}</div>"
     remarks = "".join(f"<li>{text(one)}</li>" for side in (model.source, model.target) for one in side.warnings)
     if remarks:
-        remarks = f"<h3>Noted while reading</h3><ul>{remarks}</ul>"
+        remarks = f"<h3>Warnings while reading</h3><ul>{remarks}</ul>"
     return section("settings", "Settings and versions", f'<div class="facts">{body}</div>{remarks}')
 
 

@@ -1,4 +1,4 @@
-"""Text that is safe inside HTML and SVG, and numbers as a reader likes them."""
+"""Text escaped for HTML and SVG, and readable numbers."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import html
 import math
 from typing import Any
 
-LONG, LONGEST = 14, 80  # characters that may break across lines; that are shown
+LONG, LONGEST = 14, 80  # length above which a word may break across lines; longest word shown
 REPLACEMENT = "\ufffd"
 JOINERS = "\u200c\u200d"  # format characters that Persian and Hindi words need
 
 
 def text(value: object) -> str:
-    """``value`` as text for HTML, content or attribute: words are data from anywhere.
+    """Escape ``value`` for HTML, content or attribute: words are untrusted data.
 
     Control characters, lone surrogates and invisible format characters (bidirectional overrides among them) become
-    U+FFFD: none of them can be shown, and some change what stands beside them.
+    U+FFFD: they cannot be displayed, and some change the text next to them.
     """
     return html.escape("".join(_visible(c) for c in str(value)), quote=True)
 
@@ -27,7 +27,7 @@ def _visible(c: str) -> str:
 
 
 def shorten(word: str, limit: int) -> str:
-    """At most ``limit`` characters, the last of them an ellipsis where something was cut."""
+    """Cut to at most ``limit`` characters, with an ellipsis if something was cut."""
     return word if len(word) <= limit else word[: limit - 1] + "…"
 
 
@@ -40,7 +40,7 @@ def percent(share: float, digits: int = 0) -> str:
 
 
 def number(value: Any, digits: int = 3) -> str:
-    """``value`` to so many significant digits (whole from a thousand on); a missing number is a dash."""
+    """Format ``value`` to ``digits`` significant digits (whole from a thousand on); a missing number is a dash."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return str(value)
     if isinstance(value, float) and not math.isfinite(value):
@@ -51,25 +51,25 @@ def number(value: Any, digits: int = 3) -> str:
 
 
 def minus(written: str) -> str:
-    """A number with the sign that is as wide as its digits."""
+    """Replace the hyphen of a number by a minus sign."""
     return written.replace("-", "−")
 
 
 def element(tag: str, content: str, **attributes: object) -> str:
-    """``<tag …>content</tag>`` around markup that is safe already; attributes are escaped, None leaves one out."""
+    """Return ``<tag …>content</tag>`` around escaped markup; attributes are escaped, None skips one."""
     given = ((name.rstrip("_").replace("_", "-"), value) for name, value in attributes.items() if value is not None)
     written = "".join(f' {name}="{text(value)}"' for name, value in given)
     return f"<{tag}{written}>{content}</{tag}>"
 
 
 def section(name: str, heading: str, body: str) -> str:
-    """A landmark of the page with its heading."""
+    """Return a section of the page with its heading."""
     title = element("h2", text(heading), id=f"{name}-heading")
     return element("section", title + body, id=name, aria_labelledby=f"{name}-heading")
 
 
 def picture(name: str, size: tuple[float, float], title: str, description: str, inside: str, *, kind: str) -> str:
-    """An SVG picture that a screen reader announces by its title and its description."""
+    """Return an SVG picture with title and description for screen readers."""
     head = element("title", text(title), id=f"{name}-title") + element("desc", text(description), id=f"{name}-desc")
     return element(
         "svg", head + inside, viewBox=f"0 0 {size[0]:g} {size[1]:g}", role="img", class_=kind, id=name,
@@ -78,11 +78,11 @@ def picture(name: str, size: tuple[float, float], title: str, description: str, 
 
 
 def bar(share: float) -> str:
-    """A bar filled to ``share``, beside a number that says the same."""
+    """Return a bar filled to ``share``."""
     width = 100 * min(max(share, 0.0), 1.0) if math.isfinite(share) else 0.0
     return f'<dd class="bar" aria-hidden="true"><span style="width:{width:.1f}%"></span></dd>'
 
 
 def word_markup(word: str) -> str:
-    """A word, isolated so that its direction stays its own; only a very long one may break across lines."""
+    """Return a word isolated in its text direction; only a very long one may break across lines."""
     return f"<bdi{' class=long' if len(word) > LONG else ''}>{text(shorten(word, LONGEST))}</bdi>"

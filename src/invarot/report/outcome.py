@@ -1,4 +1,4 @@
-"""What came out: the verdict with its evidence, and the accuracy where a dictionary is at hand."""
+"""The verdict with its evidence, and the accuracy if there is a dictionary."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from .figures import probability_scale
 from .markup import bar, count, number, percent, section, text
 
 WATCHED = (
-    "After each stage of the solve, each round of refinement and each step after it. It was only measured: what was learned "
-    "does not depend on it."
+    "After each stage of the solve, each round of refinement and each later step. The dictionary is used for measuring only, "
+    "not for learning."
 )
 SIGNS = {"aligned": "✓", "doubtful": "?", "failed": "✕"}
 MEANING = {
-    "aligned": "The two vocabularies were brought together. Single translations may still be wrong, those of rare "
-    "words most of all.",
-    "doubtful": "The evidence does not decide. Look at the translations of words you know before you use the others.",
-    "failed": "The two vocabularies were not brought together: expect the translations below to be wrong. More words, "
+    "aligned": "The two vocabularies are aligned. Single translations may still be wrong, especially those of rare "
+    "words.",
+    "doubtful": "The evidence is not conclusive. Check the translations of words you know before you use the others.",
+    "failed": "The two vocabularies are not aligned: expect the translations below to be wrong. More words, "
     "vectors from more similar texts, or the preset “best” may help.",
 }
 
-# A name, and what the number before it says.
+# Key in the evidence: title, and a text that continues the number shown before it.
 EVIDENCE = {
     "gain": (
         "Better than chance",
@@ -37,28 +37,28 @@ EVIDENCE = {
     ),
     "surplus": (
         "More than chance agrees",
-        "more words are sent to the same target by maps fitted without them than by chance; the more words, the surer.",
+        "more words are sent to the same target by maps fitted without them than by chance; more words are stronger evidence.",
     ),
-    "points": ("Words looked at", "words of the source that all this was gathered on."),
+    "points": ("Words tested", "source words on which this evidence was measured."),
     "twins": (
         "Nearer than neighbours",
         "is how much nearer held-out words lie to their targets than neighbours of one language lie to each other, as a "
         "part of that distance; between languages it is about 0, and far below where the map is wrong.",
     ),
     "smooth": (
-        "Leftovers alike",
-        "is how alike what is left over is at neighbouring words: noise is not alike (0), a wrong turn is.",
+        "Correlated residuals",
+        "is the correlation of the residuals of neighbouring words: 0 for noise, larger for a wrong rotation.",
     ),
     "rivals": (
         "Rival maps",
-        "other maps score as well but send words elsewhere. Above 0 the vocabularies may be symmetric, and the choice "
-        "between the maps is then a guess.",
+        "other maps have the same score but send words to other targets. Above 0 the vocabularies may be symmetric, and the "
+        "choice between the maps is then arbitrary.",
     ),
 }
 
 
 def verdict_section(contents: Contents) -> str:
-    """The word, the probability on its scale, and every piece of evidence with what it means."""
+    """Return the verdict, its probability on a scale, and all evidence with explanations."""
     verdict = contents.model.verdict
     scale = probability_scale(
         "probability", verdict.probability, (RULE["failed"], RULE["aligned"]), title=f"Probability {verdict.probability:.2f}",
@@ -72,7 +72,7 @@ def verdict_section(contents: Contents) -> str:
     )
     meaning = f"{MEANING.get(verdict.word, '')} No dictionary was used to learn or to judge."
     cards = "".join(_evidence(name, value) for name, value in asdict(verdict.evidence).items())
-    evidence = f'<h3>What the probability rests on</h3><dl class="evidence">{cards}</dl>'
+    evidence = f'<h3>Evidence for the probability</h3><dl class="evidence">{cards}</dl>'
     body = f'<div class="verdict card"><div>{word}</div><div>{scale}</div><p>{text(meaning)}</p></div>{evidence}'
     return section("verdict", "Verdict", body)
 
@@ -88,7 +88,7 @@ def _evidence(name: str, value: Any) -> str:
 
 
 def accuracy_section(contents: Contents) -> str:
-    """Scores against the dictionary; nothing without one."""
+    """Return the scores against the dictionary; an empty string without one."""
     scores = contents.scores
     if scores is None:
         return ""
@@ -100,18 +100,18 @@ def accuracy_section(contents: Contents) -> str:
     cards += [
         ("MRR", f"{scores['mrr']:.3f}", bar(scores["mrr"])),
         ("Coverage", percent(scores["coverage"], 1), bar(scores["coverage"])),
-        ("Words asked", count(scores["queries"]), ""),
+        ("Queries", count(scores["queries"]), ""),
     ]
     shown = "".join(f'<div><dt>{text(a)}</dt><dd class="value">{text(b)}</dd>{c}</div>' for a, b, c in cards)
     note = (
-        "“Right at 5” is the share of the words asked with a listed translation among the first five found; MRR is the "
-        "mean of one over the place of the first listed one. Coverage is the share of the dictionary’s source words "
-        "that could be asked: those in the vocabulary with a listed translation in the other. "
-        f"Retrieval: {scores['retrieval']}. The dictionary took no part in learning."
+        "“Right at 5” is the share of queries with a listed translation among the first five found; MRR is the mean "
+        "reciprocal rank of the first listed one. Coverage is the share of the dictionary’s source words that are queries: "
+        "those in the vocabulary with a listed translation in the other one. "
+        f"Retrieval: {scores['retrieval']}. The dictionary was not used for learning."
     )
     body = f'<dl class="scores card">{shown}</dl><p class="soft">{text(note)}</p>'
     right = [float(row["precision@1"]) for row in contents.accuracies]
     if len(right) > 1:
-        drawn = chart_card("chart-accuracy", right, "Right at 1, as it was learned", WATCHED, unit="measurement")
+        drawn = chart_card("chart-accuracy", right, "Right at 1 during learning", WATCHED, unit="measurement")
         body += f'<div class="charts">{drawn}</div>'
     return section("accuracy", "Accuracy against the dictionary", body)

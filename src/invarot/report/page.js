@@ -7,7 +7,7 @@
   const query = document.getElementById("query");
   const found = document.getElementById("found");
 
-  // "Cámara" is found by "camara": case and accents make no difference.
+  // "camara" finds "Cámara": case and accents are ignored.
   const plain = (word) => word.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
   const words = (row) => [...row.querySelectorAll("bdi")].map((one) => one.textContent);
   const rows = [...body.rows].map((row) => ({
@@ -42,7 +42,7 @@
     const button = head.querySelector("button");
     button.addEventListener("click", () => {
       const now = head.getAttribute("aria-sort");
-      // A new column begins with what one looks for first: the best scores, the first letters.
+      // A newly chosen column is first sorted by the best scores or from A to Z.
       const down = now === "none" ? button.dataset.key === "score" : now === "ascending";
       for (const other of heads) other.setAttribute("aria-sort", "none");
       head.setAttribute("aria-sort", down ? "descending" : "ascending");

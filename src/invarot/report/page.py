@@ -1,4 +1,4 @@
-"""One self-contained page about a learned translation: opens offline, asks nothing of the network."""
+"""One self-contained HTML page about a learned translation, readable offline."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 
 from ..errors import InputError
 from ..translation.model import Translation
-from ..words.writers import SUFFIXES, replacing
+from ..words.writers import SUFFIXES, write_atomically
 from .contents import Contents, Dictionary, gather
 from .dynamics import dynamics_section
 from .listing import settings_section, translations_section
@@ -33,14 +33,14 @@ ICON = (
 
 
 def write_page(model: Translation, path: str | os.PathLike[str], *, dictionary: Dictionary | None = None) -> None:
-    """Write the report of ``model`` to the file ``path``, all of it or nothing.
+    """Write the report of ``model`` to the file ``path``, atomically.
 
     Parameters
     ----------
     model : Translation
-    path : where the page goes; an existing file is replaced
+    path : the HTML file; an existing file is replaced
     dictionary : path of a dictionary file, or (source, target) pairs
-        Scores the translations and marks those that are listed; takes no part in anything else.
+        Used only to score the translations and to mark the listed ones.
 
     Examples
     --------
@@ -48,21 +48,21 @@ def write_page(model: Translation, path: str | os.PathLike[str], *, dictionary: 
     """
     target = Path(path)
     if target.is_dir() or not target.parent.is_dir():
-        raise InputError(f"path: expected a file in an existing directory, got {target}: make the directory first")
+        raise InputError(f"path: expected a file in an existing directory, got {target}; create the directory first")
     page = render_page(gather(model, dictionary)).encode("utf-8")
-    with replacing(target) as stream:
+    with write_atomically(target) as stream:
         stream.write(page)
 
 
 def render_page(contents: Contents) -> str:
-    """The page as text."""
+    """Return the page as HTML."""
     model = contents.model
     names = " → ".join(short_name(side.source) for side in (model.source, model.target))
     sizes = f"{count(len(model.source))} × {count(len(model.target))} words, nothing paired"
     style, script = _asset("page.css"), _asset("page.js")
     drawn = {name: draw(contents) for name, _, draw in SECTIONS}
     links = "".join(f'<li><a href="#{name}">{label}</a></li>' for name, label, _ in SECTIONS if drawn[name])
-    # Only this very script may run, whatever a word of the vocabulary looks like.
+    # Only this script may run, whatever the words of the vocabulary contain.
     allowed = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
     policy = f"default-src 'none'; script-src 'sha256-{allowed}'; style-src 'unsafe-inline'; img-src data:; "
     policy += "base-uri 'none'; form-action 'none'"
@@ -89,7 +89,7 @@ def render_page(contents: Contents) -> str:
 <main id="main" tabindex="-1">
 {"".join(drawn.values())}
 </main>
-<footer><p>Written by invarot. This file is complete in itself: it loads nothing and sends nothing.</p></footer>
+<footer><p>Written by invarot. This file is self-contained: it loads nothing and sends nothing.</p></footer>
 <script>{script}</script>
 </body>
 </html>
@@ -97,7 +97,7 @@ def render_page(contents: Contents) -> str:
 
 
 def short_name(source: str) -> str:
-    """``/data/wiki.en.vec.gz`` → ``wiki.en``: the part of a source that a heading has room for."""
+    """Shorten a source for a heading: ``/data/wiki.en.vec.gz`` → ``wiki.en``."""
     name = PurePath(source.rpartition(", ")[2]).name.removesuffix(".gz")
     kind = PurePath(name).suffix
     return (name.removesuffix(kind) if kind in SUFFIXES else name) or source

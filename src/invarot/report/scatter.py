@@ -1,4 +1,4 @@
-"""The picture of two spaces as SVG: dots, lines between pairs, labels that keep out of each other's way."""
+"""The picture of two spaces as SVG: dots, lines between pairs, labels that do not overlap."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class Label:
 
 
 class Room:
-    """What is taken of a panel, so that a new label may be put where nothing is."""
+    """The occupied area of a panel, to find a free place for a label."""
 
     def __init__(self, width: float, height: float) -> None:
         self.width, self.height = width, height
         self.taken: list[Box] = []
 
     def find(self, word: str, x: float, y: float, side: str) -> tuple[Label, Box] | None:
-        """A free place beside the point (x, y), the right of it first; None where there is none."""
+        """Find a free place next to the point (x, y), preferably on its right; None if there is none."""
         wide, gap = text_width(word), 6.0
         places = (
             (gap, 4, "start"), (-gap, 4, "end"), (0, -gap - 1, "middle"), (0, gap + 9, "middle"),
@@ -57,7 +57,7 @@ class Room:
 
 
 def text_width(word: str) -> float:
-    """About how wide a label is drawn; East Asian letters are square."""
+    """Estimate the width of a label; East Asian letters are square."""
     return FONT * sum(1.02 if unicodedata.east_asian_width(c) in "WF" else 0.63 for c in word)
 
 
@@ -66,7 +66,7 @@ def _overlap(a: Box, b: Box) -> bool:
 
 
 def spaces_section(contents: Contents) -> str:
-    """Each space by itself before, both together after; every picture twice, for a screen and for a phone."""
+    """Draw each space before and both together after alignment; each picture twice, for a screen and for a phone."""
     spaces = contents.spaces
     total = len(spaces.words)
     said = f"{total} source words as discs and their best translations as diamonds, each pair joined by a line."
@@ -92,8 +92,8 @@ def spaces_section(contents: Contents) -> str:
     note = (
         '<span class="key source">●</span> source, <span class="key target">◆</span> target; each line joins a source '
         f"word to the best translation found for it. The plane holds {percent(spaces.shares[2])} of the variance of "
-        "these words in the common space: far apart here is far apart there, close here need not be close there. "
-        "Labels go by frequency and room, not by how well a pair fits."
+        "these words in the common space: points far apart here are far apart there, but close points need not be close. "
+        "Words are labelled by frequency and free space, not by how well a pair fits."
     )
     lead = f"{total} frequent words and their best translations. Before, no word is paired and the axes are unrelated."
     body = (
@@ -113,13 +113,13 @@ def pairs_picture(
     title: str,
     description: str,
 ) -> tuple[str, list[int]]:
-    """Both sides in one panel, each pair joined by a line; also the rows whose words are labelled."""
+    """Draw both sides in one panel, each pair joined by a line; also return the rows whose words are labelled."""
     width, height = size
     placed = fit(np.concatenate(points), size)
     ends = placed[: len(words)], placed[len(words) :]
     room = Room(width, height)
     chosen: dict[int, list[Label]] = {}
-    for i in range(len(words)):  # by frequency, never by how right a pair is
+    for i in range(len(words)):  # by frequency, not by how good a pair is
         if len(chosen) >= labels:
             break
         if both := _label_pair(room, words[i], (ends[0][i], ends[1][i])):
@@ -142,7 +142,7 @@ def one_picture(
     name: str, points: Floats, words: Sequence[str], *, side: str, size: tuple[float, float], shown: Sequence[int],
     title: str, description: str,
 ) -> str:  # fmt: skip
-    """One side in its own panel; of the words in ``shown`` those are labelled that find room."""
+    """Draw one side in its own panel; words in ``shown`` are labelled if there is space."""
     placed = fit(points, size)
     room = Room(*size)
     labels = []
@@ -157,7 +157,7 @@ def one_picture(
 
 
 def fit(points: Floats, size: tuple[float, float]) -> Floats:
-    """Points (s, 2) into the panel, each direction to its full width, up being up."""
+    """Scale points (s, 2) to the panel, each direction to its full width, y upwards."""
     low, high = points.min(axis=0), points.max(axis=0)
     share = (points - low) / np.where(high > low, high - low, 1)
     share = np.where(high > low, share, 0.5)
@@ -167,7 +167,7 @@ def fit(points: Floats, size: tuple[float, float]) -> Floats:
 
 
 def _label_pair(room: Room, words: tuple[str, str], ends: tuple[Floats, Floats]) -> list[Label] | None:
-    """Labels for both ends of a pair, or for none."""
+    """Return labels for both ends of a pair, or None."""
     kept = list(room.taken)
     dots = [(x - 4, y - 4, x + 4, y + 4) for x, y in ends]
     labels = []
@@ -184,7 +184,7 @@ def _label_pair(room: Room, words: tuple[str, str], ends: tuple[Floats, Floats])
 
 
 def _dot(x: float, y: float, side: str, word: str | None = None, *, loud: bool = False) -> str:
-    """A disc for the source, a diamond for the target: told apart without colour."""
+    """Draw a disc for the source, a diamond for the target, so that colour is not needed."""
     tip = f"<title>{text(word)}</title>" if word is not None else ""
     kind = f"dot {side}{' loud' * loud}"
     if side == "source":

@@ -1,4 +1,4 @@
-"""Both spaces in the plane: each in its own principal directions before, both in those of the pairs after."""
+"""Both spaces in the plane: each along its own principal directions before, both along those of the pairs after."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ..arrays import to_numpy
 from ..words.preprocessing import unit_rows
 from ..words.vocabulary import looks_like_word
 
-SAMPLE = 140  # pairs that are drawn
-SKIPPED = 100  # of the most frequent words, at most: articles and prepositions, which say little
+SAMPLE = 140  # pairs drawn
+SKIPPED = 100  # at most, of the most frequent words: articles and prepositions, which are not informative
 
 Floats = np.ndarray[Any, Any]
 
@@ -22,7 +22,7 @@ Floats = np.ndarray[Any, Any]
 class Spaces:
     """The points of each picture, one row per pair: a source word and its best translation.
 
-    ``shares`` are the parts of these points' variance that their plane holds: source, target, common.
+    ``shares`` are the shares of variance explained by the plane: source, target, common.
     """
 
     words: tuple[tuple[str, str], ...]
@@ -32,7 +32,7 @@ class Spaces:
 
 
 def sample_rows(words: Sequence[str]) -> Floats:
-    """Which of the frequent words are drawn: such as look like words, without the most frequent of all."""
+    """Return which frequent words to draw: those that look like words, without the most frequent ones."""
     rows = np.flatnonzero(looks_like_word(words))
     rows = rows if 2 * len(rows) >= len(words) else np.arange(len(words))
     skipped = min(SKIPPED, len(rows) // 10)
@@ -40,7 +40,7 @@ def sample_rows(words: Sequence[str]) -> Floats:
 
 
 def project(words: Iterable[tuple[str, str]], prepared: tuple[Floats, Floats], common: tuple[Floats, Floats]) -> Spaces:
-    """Points in the plane for pairs of words.
+    """Project pairs of words to the plane.
 
     Parameters
     ----------
@@ -61,9 +61,9 @@ def project(words: Iterable[tuple[str, str]], prepared: tuple[Floats, Floats], c
 
 
 def principal_plane(x: Floats) -> Floats:
-    """The two directions of largest variance of x (n, d), as (d, 2).
+    """Return the two directions of largest variance of x (n, d), as (d, 2).
 
-    Signs are arbitrary, so the largest entry of each is made positive: the same data, the same picture.
+    The largest entry of each is made positive, so that the same data give the same picture.
     """
     centred = np.asarray(x, dtype=np.float64) - np.mean(x, axis=0, dtype=np.float64)
     top = np.linalg.eigh(centred.T @ centred)[1][:, ::-1][:, :2]
@@ -73,6 +73,6 @@ def principal_plane(x: Floats) -> Floats:
 
 
 def variance_share(x: Floats, plane: Floats) -> float:
-    """The part of the variance of x (n, d) that lies in the plane (d, 2)."""
+    """Return the share of the variance of x (n, d) in the plane (d, 2)."""
     centred = np.asarray(x, dtype=np.float64) - np.mean(x, axis=0, dtype=np.float64)
     return float(((centred @ plane) ** 2).sum() / ((centred**2).sum() or 1.0))

@@ -1,4 +1,4 @@
-"""Weighted k-means: centroids that stand for a cloud."""
+"""Weighted k-means."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .nearest import nearest
 def kmeans(
     points: Array, weights: Array, count: int, *, rng: np.random.Generator, rounds: int = 25, spread: bool = True
 ) -> tuple[Array, Array]:
-    """At most ``count`` centroids (k, d) of weighted Lloyd iterations, and the mass of each one's points (k,).
+    """Return at most ``count`` centroids (k, d) from weighted Lloyd iterations, and the mass of each cluster (k,).
 
-    No cluster is empty. The first centroids are points drawn with their weights, or with ``spread`` also by their squared
-    distances to those already drawn (k-means++), which takes a pass over the points for each. Sums are made on the host,
-    in float64.
+    No cluster is empty. The first centroids are points drawn in proportion to their weights, with ``spread`` also to their
+    squared distances to those already drawn (k-means++), which takes a pass over the points per centroid. Sums are on the
+    host, in float64.
     """
     xp = namespace(points)
     host, mass = to_numpy(points), to_numpy(weights).astype(np.float64)
@@ -43,9 +43,9 @@ def kmeans(
 def _spread_draw(
     points: np.ndarray[Any, Any], mass: np.ndarray[Any, Any], count: int, rng: np.random.Generator
 ) -> np.ndarray[Any, Any]:
-    """Indices drawn one after the other with probability mass × squared distance to the nearest drawn so far.
+    """Draw indices one by one in proportion to mass × squared distance to the nearest point drawn so far.
 
-    Fewer than ``count`` where the others coincide with those.
+    Fewer than ``count`` if all other points coincide with those drawn.
     """
     chosen = [_draw(mass, rng)]
     gap = np.sum((points - points[chosen[0]]) ** 2, axis=1)
@@ -56,6 +56,6 @@ def _spread_draw(
 
 
 def _draw(weights: np.ndarray[Any, Any], rng: np.random.Generator) -> int:
-    """An index with probability proportional to ``weights``."""
+    """Draw an index with probability proportional to ``weights``."""
     total = np.cumsum(weights.astype(np.float64))
     return min(int(np.searchsorted(total, rng.random() * total[-1], side="right")), len(total) - 1)

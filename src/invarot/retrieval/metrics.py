@@ -1,4 +1,4 @@
-"""How often the right answer comes first: precision@k, mean reciprocal rank, coverage."""
+"""Retrieval accuracy: precision@k, mean reciprocal rank, coverage."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ Gold = Mapping[int, Collection[int]]
 
 @dataclass(frozen=True)
 class Accuracy:
-    """Scores of retrieval against gold pairs; shares between 0 and 1."""
+    """Retrieval accuracy against gold pairs; shares between 0 and 1."""
 
-    precision: dict[int, float]  # k -> share of queries with a right answer among the first k
+    precision: dict[int, float]  # k -> share of queries with a correct answer among the first k
     mrr: float
     queries: int
     method: str
 
 
 def precision_at(ranks: Array, k: int) -> float:
-    """Share of queries whose first right answer is among the first ``k``."""
+    """Return the share of queries with a correct answer among the first ``k``."""
     return float(np.mean(to_numpy(ranks) <= k))
 
 
@@ -35,7 +35,7 @@ def mean_reciprocal_rank(ranks: Array) -> float:
 
 
 def coverage(asked: Iterable[str], known: Collection[str]) -> float:
-    """Share of the different words in ``asked`` that are in ``known``; 0 of nothing is 0."""
+    """Return the share of distinct words in ``asked`` that are in ``known``; 0 if ``asked`` is empty."""
     words = set(asked)
     return sum(word in known for word in words) / len(words) if words else 0.0
 
@@ -50,16 +50,16 @@ def gold_ranks(
     temperature: float = 0.05,
     block: int | None = None,
 ) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Rank (from 1) of the first right answer to each query, in rising order of the queries.
+    """Return the rank (from 1) of the first correct answer to each query, queries sorted.
 
     Parameters
     ----------
     x, y : array (n, d), (m, d)
         Both clouds in one space; all rows of ``x`` count in the hub penalties.
     gold : dict
-        Source row -> target rows that are right. A wrong target with the same score as the right one goes first.
+        Source row -> correct target rows. A wrong target with the same score as a correct one ranks first.
     """
-    queries, answers = _checked_gold(gold, x.shape[0], y.shape[0])
+    queries, answers = _check_gold(gold, x.shape[0], y.shape[0])
     x, y = check_clouds(x, y, method, csls_k, temperature)
     xp = namespace(x, y)
     lowered = penalty(x, y, method=method, csls_k=csls_k, temperature=temperature, block=block)
@@ -89,12 +89,12 @@ def evaluate(
     temperature: float = 0.05,
     block: int | None = None,
 ) -> Accuracy:
-    """Precision@k and MRR of retrieval from ``x`` into ``y`` against ``gold`` (source row -> right target rows)."""
+    """Compute precision@k and MRR of retrieval from ``x`` into ``y`` against ``gold`` (source row -> correct target rows)."""
     ranks = gold_ranks(x, y, gold, method=method, csls_k=csls_k, temperature=temperature, block=block)
     return Accuracy({k: precision_at(ranks, k) for k in at}, mean_reciprocal_rank(ranks), len(ranks), method)
 
 
-def _checked_gold(gold: Gold, n: int, m: int) -> tuple[list[int], list[list[int]]]:
+def _check_gold(gold: Gold, n: int, m: int) -> tuple[list[int], list[list[int]]]:
     queries = sorted(gold)
     answers = [sorted(gold[query]) for query in queries]
     if not queries or not all(answers):

@@ -1,4 +1,4 @@
-"""The nearest point of another cloud, by distance: one threaded product a block, never n × m in memory."""
+"""The nearest point in another cloud, by distance: one product per block, in threads, never n × m in memory."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ import math
 from ..arrays import Array, device, entries_at_once, is_torch, namespace, transpose
 from ..threads import map_blocks, workers
 
-BLOCK = 1 << 21  # scores held at a time, a thread
+BLOCK = 1 << 21  # scores at a time per thread
 
 
 def nearest(
     z: Array, y: Array, but: Array | None = None, *, lowered: Array | None = None, threads: bool = True
 ) -> Array:
-    """For each row of z the nearest row of y, in blocks; ``but`` names a row of y for each that does not count.
+    """Return the nearest row of y for each row of z, in blocks; ``but`` gives one row of y per row of z to exclude.
 
-    With ``lowered`` (m,) it is the row of the largest ⟨z, y⟩ − lowered instead. ``threads=False`` is for callers that are
-    one of ours already.
+    With ``lowered`` (m,) it is the row with the largest ⟨z, y⟩ − lowered. ``threads=False`` is for callers that already run
+    in one of our threads.
     """
     xp = namespace(z)
     half = xp.sum(y**2, axis=1) / 2 if lowered is None else lowered
     entries = z.shape[0] * y.shape[0]
     count = math.ceil(entries / entries_at_once(z, BLOCK))
     threads = threads and not is_torch(z)  # torch has its own
-    if threads and entries > BLOCK // 8:  # as many rows for each
+    if threads and entries > BLOCK // 8:  # equally many rows per thread
         count = workers() * math.ceil(count / workers())
     step = math.ceil(z.shape[0] / count)
     blocks = [slice(i, i + step) for i in range(0, z.shape[0], step)]
@@ -38,7 +38,7 @@ def nearest(
     return xp.concat(list((map_blocks if threads else map)(work, blocks)))
 
 
-def mutually_nearest(z: Array, y: Array, some: Array) -> tuple[Array, Array]:
-    """The nearest row of y for the rows ``some`` (k,) of z, and whether each of those rows is the nearest of its own."""
+def find_mutual_nearest(z: Array, y: Array, some: Array) -> tuple[Array, Array]:
+    """Return the nearest row of y for the rows ``some`` (k,) of z, and whether each pair is mutual."""
     there = nearest(z[some], y)
     return there, nearest(y[there], z) == some

@@ -1,4 +1,4 @@
-"""Nearest neighbours of one cloud in another, and the pairs that choose each other."""
+"""Nearest neighbours of one cloud in another, and mutual pairs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def neighbours(
     queries: Array | None = None,
     shortlist: int | None = None,
 ) -> tuple[Array, Array]:
-    """The ``k`` best rows of ``y`` for rows of ``x``, best first.
+    """Return the ``k`` best rows of ``y`` for rows of ``x``, best first.
 
     Parameters
     ----------
@@ -33,18 +33,18 @@ def neighbours(
     method : {"csls", "cosine", "inverted-softmax"}
         Scores are ``2 cos − r_x − r_y``, ``cos``, and the log of the inverted softmax at ``temperature``.
     k : int
-        Neighbours a query; all of ``y`` where it has fewer.
+        Neighbours per query; all of ``y`` if it has fewer.
     csls_k : int
         Neighbours in the mean similarities r.
     temperature : float
         Of the inverted softmax.
     block : int or None
-        Rows at a time; None keeps a block of scores to some 32 MB.
+        Rows at a time; None limits a block of scores to about 32 MB.
     queries : array of int or None
-        Rows of ``x`` to answer for; None is all.
+        Rows of ``x`` to find neighbours for; None for all.
     shortlist : int or None
-        Only rows of ``y`` that are among the so many nearest of some query by cosine are looked at, and only their hub
-        penalties computed: a few queries in a large vocabulary cost a small part of the time. None looks at all.
+        Score only rows of ``y`` that are among the ``shortlist`` nearest of some query by cosine, and compute only their
+        hub penalties: much faster for a few queries in a large vocabulary. None scores all.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def neighbours(
     def work(rows: slice) -> tuple[Array, Array]:
         cosines = asked[rows] @ transpose(y)
         values, found = top_k(cosines - lowered, count)
-        if method == "csls":  # the query's own term moves no rank: it makes the number a CSLS score
+        if method == "csls":  # the query's own term changes no rank, only the value of the score
             similar = xp.mean(top_values(cosines, near), axis=1) if own is None else own[rows]
             values = 2 * values - similar[:, None]
         return found, values / temperature if method == "inverted-softmax" else values
@@ -85,7 +85,7 @@ def neighbours(
 
 
 def _shortlist(asked: Array, y: Array, count: int, near: int, block: int | None) -> tuple[Array, Array]:
-    """Rows of ``y`` among the ``count`` nearest of some query, rising, and each query's mean cosine to its ``near``."""
+    """Return rows of ``y`` among the ``count`` nearest of some query, sorted, and each query's mean cosine to its ``near``."""
     xp = namespace(asked, y)
 
     def work(rows: slice) -> tuple[Array, Array]:
@@ -107,20 +107,20 @@ def matches(
     pool: int = 16,
     block: int | None = None,
 ) -> tuple[Array, Array, Array]:
-    """Pairs (i, j), each the other's nearest neighbour, with their scores.
+    """Return mutual nearest neighbours (i, j), with their scores.
 
-    Both directions come from the same product: with both penalties subtracted, the best of a row is the best target of
-    that source and the best of a column the best source of that target. ``pool`` as in
+    Both directions come from the same product: with both penalties subtracted, the maximum of a row is the best target of
+    that source and the maximum of a column the best source of that target. ``pool`` as in
     :func:`~invarot.retrieval.scores.mean_similarities` (1 is exact).
 
     Returns
     -------
     i : array (p,)
-        Rows of ``x``, rising.
+        Rows of ``x``, sorted.
     j : array (p,)
         Rows of ``y``, each at most once.
     scores : array (p,)
-        CSLS, or ``cos`` less the penalties of both.
+        CSLS, or ``cos`` minus both penalties.
     """
     return _mutual(*_search(x, y, method, csls_k, temperature, pool, block)[:3])
 
@@ -128,9 +128,9 @@ def matches(
 def matches_by_distance(
     x: Array, y: Array, *, csls_k: int = 10, pool: int = 16, block: int | None = None
 ) -> tuple[Array, Array, Array]:
-    """:func:`matches` by CSLS with −‖x − y‖²/2 in the place of the cosine: for clouds that are not on a sphere.
+    """Return :func:`matches` by CSLS with −‖x − y‖²/2 instead of the cosine: for clouds that are not on a sphere.
 
-    For rows of unit length the pairs are the same, and the scores half of theirs.
+    For rows of unit length the pairs are the same, and the scores half as large.
     """
     check_space(x, y)
     check_count(csls_k, "csls_k")
@@ -143,9 +143,9 @@ def matches_by_distance(
 
 
 def _mutual(score: Array, chosen: Array, tops: Array) -> tuple[Array, Array, Array]:
-    """Those pairs of each row's best that are the best of their columns too."""
+    """Return the best pair of each row that is also the best of its column."""
     xp = namespace(score)
-    # the column's best is read from the same numbers, so that equality is exact; ties go to the first row
+    # row and column maxima are of the same numbers, so equality is exact; ties go to the first row
     i = np.flatnonzero(to_numpy(score >= xp.take(tops, chosen, axis=0)))
     j, first = np.unique(to_numpy(chosen)[i], return_index=True)
     order = np.argsort(first)
@@ -164,7 +164,7 @@ def choices(
     pool: int = 16,
     block: int | None = None,
 ) -> tuple[Array, Array, Array, Array]:
-    """Every row's nearest neighbour, those of ``x`` and then those of ``y``: :func:`matches` and all that are not mutual.
+    """Return the nearest neighbour of every row, of ``x`` and then of ``y``: :func:`matches` and non-mutual pairs.
 
     Returns
     -------
@@ -177,7 +177,7 @@ def choices(
     xp = namespace(x, y)
     there, back = to_numpy(chosen), to_numpy(choosers)
     agreed = back[there] == np.arange(len(there))
-    rest = there[back] != np.arange(len(back))  # targets whose choice is not returned
+    rest = there[back] != np.arange(len(back))  # targets whose choice is not mutual
     i = np.concatenate([np.arange(len(there)), back[rest]])
     j = np.concatenate([there, np.flatnonzero(rest)])
     kept = as_like(np.flatnonzero(rest), x, dtype=xp.int64)
@@ -200,7 +200,7 @@ def _search(
     *,
     both: bool = False,
 ) -> tuple[Array, Array, Array, Array | None]:
-    """Best score and target of each row of ``x``, best score of each row of ``y`` and, asked for ``both``, its source."""
+    """Return best score and target of each row of ``x``, best score of each row of ``y`` and, with ``both``, its source."""
     x, y = check_clouds(x, y, method, csls_k, temperature)
     check_count(pool, "pool")
     xp = namespace(x, y)
@@ -219,7 +219,7 @@ def _search(
 def _best(
     x: Array, y: Array, rx: Array, ry: Array, block: int | None, *, both: bool = False
 ) -> tuple[Array, Array, Array, Array | None]:
-    """As :func:`_search`, the score being ⟨x, y⟩ less the penalties ``rx`` (n,) and ``ry`` (m,)."""
+    """As :func:`_search`, with the score ⟨x, y⟩ minus the penalties ``rx`` (n,) and ``ry`` (m,)."""
     xp = namespace(x, y)
     # two more coordinates subtract the penalties inside the matrix product
     left = xp.concat([x, -rx[:, None], xp.ones_like(rx[:, None])], axis=1)
@@ -247,13 +247,13 @@ def _best(
 def mutual(
     x: Array, y: Array, *, method: str = "csls", csls_k: int = 10, block: int | None = None
 ) -> tuple[Array, Array]:
-    """Rows i of ``x`` and j of ``y`` that are each other's nearest neighbours; exact."""
+    """Return rows i of ``x`` and j of ``y`` that are mutual nearest neighbours; exact."""
     i, j, _ = matches(x, y, method=method, csls_k=csls_k, pool=1, block=block)
     return i, j
 
 
 def check_clouds(x: Array, y: Array, method: str, csls_k: int, temperature: float) -> tuple[Array, Array]:
-    """Both clouds with rows of unit length, after the checks every door of this room makes."""
+    """Check the arguments shared by all functions here, and return both clouds with rows of unit length."""
     check_choice(method, "method", METHODS)
     check_count(csls_k, "csls_k")
     check_number(temperature, "temperature", low=0, open_low=True)
@@ -262,7 +262,7 @@ def check_clouds(x: Array, y: Array, method: str, csls_k: int, temperature: floa
 
 
 def check_space(x: Array, y: Array) -> None:
-    """Both clouds are rows of one space."""
+    """Raise unless both clouds have the same dimension."""
     if x.ndim != 2 or y.ndim != 2 or x.shape[1] != y.shape[1]:
         raise InputError(
             f"x and y: expected rows of one space, got shapes {tuple(x.shape)} and {tuple(y.shape)}; "

@@ -1,4 +1,4 @@
-"""Refinement of a map by the pairs it finds: mutual neighbours → partly whitened correlation → map, again and again."""
+"""Refinement of a map by the pairs it finds: mutual neighbours → partly whitened correlation → map, repeated."""
 
 from __future__ import annotations
 
@@ -13,42 +13,40 @@ from ..errors import InputError
 from .neighbours import choices, matches
 
 WEIGHTS = ("rank", "uniform")
-KEPT = 0.9  # share of its pairs that a round must leave
-KEPT_FIRST = (
-    0.75  # the first round leaves an orthogonal map for a re-weighted space, where fewer pairs choose each other
-)
+KEPT = 0.9  # least share of the previous round's pairs
+KEPT_FIRST = 0.75  # the first round goes from an orthogonal map to a re-weighted space, where fewer pairs are mutual
 
 
 @dataclass(frozen=True)
 class Round:
-    """One round: what the maps before it found, and the correlations the maps after it rest on."""
+    """One round: the pairs found by the maps before it, and the correlations of the maps after it."""
 
     pairs: int  # mutual neighbours
-    changed: float  # share of them that the round before did not have
+    changed: float  # share of pairs that are new in this round
     score: float  # their mean retrieval score
     correlation: float  # mean canonical correlation over the dimensions
-    watched: float | None = None  # what ``watch`` said of the maps after it
+    watched: float | None = None  # result of ``watch`` for the maps after it
 
 
 @dataclass(frozen=True)
 class Refined:
-    """Two linear maps into a common space, and how they came about.
+    """Two linear maps into a common space, and the history of their refinement.
 
-    ``status`` is "settled" (the pairs stopped changing), "rounds" (the rounds were used up), "few pairs" (too few to
-    fit a map: the maps are those of the round before, or the start) or "lost pairs" (a round found clearly fewer pairs:
+    ``status`` is "settled" (the pairs stopped changing), "rounds" (all rounds were used), "few pairs" (too few to fit a
+    map: the maps are those of the previous round, or the start) or "lost pairs" (a round found clearly fewer pairs and was
     undone).
     """
 
     x_map: Array  # (dx, d): x @ x_map
     y_map: Array  # (dy, d): y @ y_map
-    pairs: tuple[Array, Array]  # rows of x and of y, mutual neighbours that the maps were fitted to
-    correlations: Array  # (d,), falling
+    pairs: tuple[Array, Array]  # rows of x and of y: the mutual neighbours the maps were fitted to
+    correlations: Array  # (d,), decreasing
     history: tuple[Round, ...]
     status: str
 
     @property
     def map(self) -> Array:
-        """One map (dx, dy) into y's own space, of the size of a rotation.
+        """One map (dx, dy) into y's space, with the norm of a rotation.
 
         ``(x @ map) · y`` is the inner product in the common space; the cosine with an unmapped y is a little less
         accurate than with both maps.
@@ -60,7 +58,7 @@ class Refined:
 
 @dataclass(frozen=True)
 class CommonSpace:
-    """Outcome of :func:`common_space`."""
+    """Result of :func:`common_space`."""
 
     x_map: Array
     y_map: Array
@@ -70,7 +68,7 @@ class CommonSpace:
 def common_space(
     x: Array, y: Array, weights: Array | None = None, *, power: float = 1.0, dewhiten: float = 0.5, ridge: float = 2.0
 ) -> CommonSpace:
-    """The maps that make matched rows alike: whiten, rotate, weight by correlation, undo some of the whitening.
+    """Fit maps that bring matched rows together: whiten, rotate, weight by correlation, undo part of the whitening.
 
     With C = xᵀ diag(w) x + λI and UσVᵀ the SVD of Cx^-½ (xᵀ diag(w) y) Cy^-½, the map of x is
     Cx^-½ U σ^power (Uᵀ Cx^(dewhiten/2) U), and of y likewise.
@@ -78,13 +76,13 @@ def common_space(
     Parameters
     ----------
     x, y : array (p, dx), (p, dy)
-        Row i of one belongs to row i of the other.
+        Row i of x is paired with row i of y.
     weights : array (p,) or None
-        Trust in each pair.
+        Weight of each pair.
     power : float
-        0 keeps all directions alike; 1 weights each by its correlation, on both sides.
+        0 weights all directions equally; 1 weights each by its correlation, on both sides.
     dewhiten : float
-        1 gives each side its own spread back, 0 leaves it white.
+        1 undoes the whitening of each side, 0 leaves it white.
     ridge : float
         λ in units of the sampling noise: mean variance × d / (effective number of pairs).
     """
@@ -137,9 +135,9 @@ def refine(
     progress: Callable[[Round], None] | None = None,
     watch: Callable[[Array, Array], float] | None = None,
 ) -> Refined:
-    """Improve a map by the pairs it finds, without labels.
+    """Improve a map with the pairs it finds, without labels.
 
-    Each round takes the mutual nearest neighbours under the present maps, weights them, and fits :func:`common_space`
+    Each round takes the mutual nearest neighbours under the current maps, weights them, and fits :func:`common_space`
     to them. It stops when fewer than ``tol`` of the pairs are new, or when a round loses pairs (and is undone).
 
     Parameters
@@ -149,30 +147,30 @@ def refine(
     y : array (m, dy)
         Target points.
     start : array (dx, dy), or two: (dx, d) and (dy, d)
-        A map that is roughly right, ``x @ start`` lies in y's space; or the two maps of an earlier refinement.
+        An approximate map, ``x @ start`` lies in y's space; or the two maps of an earlier refinement.
     rounds : int
-        At most; 0 returns the start.
+        Maximal number of rounds; 0 returns the start.
     tol : float
         Share of new pairs below which the pairs have settled.
     method, csls_k, block
         As in :func:`~invarot.retrieval.neighbours.neighbours`.
     weight : {"rank", "uniform"}
-        "rank" trusts a pair in proportion to the rank of its score among all pairs.
+        "rank" weights a pair by the rank of its score among all pairs.
     trust : two arrays (n,) and (m,), or None
-        How far each point can be relied on: the length of a word's vector, say, which grows with what is known of it. A
-        pair then weighs √rank (or 1) times the trust in both.
+        Reliability of each point, such as the length of a word's vector, which grows with its evidence. The weight of a
+        pair is then √rank (or 1) times the trust of both points.
     power, dewhiten, ridge
         As in :func:`common_space`.
     min_pairs : float
-        Fewer pairs than this times the larger dimension do not determine a map: the maps stay as they are.
+        With fewer pairs than this times the larger dimension no map is fitted: the maps are unchanged.
     loose : float
-        Weight, beside that of mutual pairs, of pairs that only one side chooses, in one last fit when the rounds are over:
-        all then weigh by rank (not its root) times the trust in both. 0 leaves the last fit out. Where dimensions are
-        many for the pairs there are, more pairs help although fewer of them are right.
+        Weight of non-mutual pairs relative to mutual ones in one last fit after the rounds, where all pairs are weighted
+        by rank (not its root) times the trust of both points. 0 skips the last fit. If there are few pairs per
+        dimension, more pairs help although fewer of them are right.
     progress : callable or None
         Called with each :class:`Round`.
     watch : callable or None
-        Asked about the maps ``(x_map, y_map)`` of each round; its answer, an accuracy say, is kept in the history.
+        Called with the maps ``(x_map, y_map)`` of each round; its result, such as an accuracy, is kept in the history.
 
     Returns
     -------
@@ -188,12 +186,12 @@ def refine(
     ('settled', 200)
     """
     xp = namespace(x, y)
-    x_map, y_map = _both_maps(x, y, start)
+    x_map, y_map = _check_start(x, y, start)
     _check(rounds, tol, weight, power, dewhiten, ridge, min_pairs)
     check_number(loose, "loose", low=0)
     if trust is not None and [tuple(one.shape) for one in trust] != [(x.shape[0],), (y.shape[0],)]:
         raise InputError(
-            f"trust: expected a number for each of the {x.shape[0]} and {y.shape[0]} points, got shapes "
+            f"trust: expected one number per point, {x.shape[0]} and {y.shape[0]}, got shapes "
             f"{' and '.join(str(tuple(one.shape)) for one in trust)}"
         )
     correlations = xp.ones_like(x_map[0, :])
@@ -225,14 +223,14 @@ def refine(
             break
         changed = new_pairs((i, j), pairs, y.shape[0])
         previous, pairs = (x_map, y_map, correlations), (i, j)
-        fit(i, j, score, changed, _worth(i, j, score, weight, trust), i.shape[0])
+        fit(i, j, score, changed, _weigh_pairs(i, j, score, weight, trust), i.shape[0])
         if changed < tol:
             status = "settled"
             break
     if loose and history and status in ("settled", "rounds"):
         i, j, score, both = choices(x @ x_map, y @ y_map, method=method, csls_k=csls_k, block=block)
         worth = xp.where(both, xp.ones_like(score), loose * xp.ones_like(score))
-        for part in (_worth(i, j, score, "uniform", trust), rank_weights(score) if weight == "rank" else None):
+        for part in (_weigh_pairs(i, j, score, "uniform", trust), rank_weights(score) if weight == "rank" else None):
             worth = worth if part is None else worth * part
         kept = as_like(np.flatnonzero(to_numpy(both)), x, dtype=xp.int64)
         found = xp.take(i, kept, axis=0), xp.take(j, kept, axis=0)
@@ -242,8 +240,8 @@ def refine(
     return Refined(x_map, y_map, pairs, correlations, tuple(history), status)
 
 
-def _worth(i: Array, j: Array, score: Array, weight: str, trust: tuple[Array, Array] | None) -> Array | None:
-    """The weight of each pair (i, j)."""
+def _weigh_pairs(i: Array, j: Array, score: Array, weight: str, trust: tuple[Array, Array] | None) -> Array | None:
+    """Return the weight of each pair (i, j)."""
     ranks = rank_weights(score) if weight == "rank" else None
     if trust is None:
         return ranks
@@ -253,7 +251,7 @@ def _worth(i: Array, j: Array, score: Array, weight: str, trust: tuple[Array, Ar
 
 
 def rank_weights(score: Array) -> Array:
-    """1/p … 1, rising with the score."""
+    """Return weights 1/p … 1, increasing with the score."""
     values = to_numpy(score)
     order = np.empty(values.shape[0])
     order[np.argsort(values, kind="stable")] = np.arange(1, values.shape[0] + 1)
@@ -261,13 +259,13 @@ def rank_weights(score: Array) -> Array:
 
 
 def new_pairs(now: tuple[Array, Array], before: tuple[Array, Array], m: int) -> float:
-    """Share of the pairs ``now`` that are not among those ``before``."""
+    """Return the share of pairs ``now`` that are not among those ``before``."""
     keys, old = (to_numpy(i) * m + to_numpy(j) for i, j in (now, before))
     return 1 - float(np.isin(keys, old).mean())
 
 
-def _both_maps(x: Array, y: Array, start: Array | tuple[Array, Array]) -> tuple[Array, Array]:
-    """The maps to set out from: those given, or the one given and the identity."""
+def _check_start(x: Array, y: Array, start: Array | tuple[Array, Array]) -> tuple[Array, Array]:
+    """Return the maps to start from: those given, or the one given and the identity."""
     if isinstance(start, tuple):
         if [one.shape[0] for one in start] != [x.shape[1], y.shape[1]] or start[0].shape[1] != start[1].shape[1]:
             raise InputError(

@@ -1,7 +1,7 @@
-"""How near a source word is to a target word: cosine, CSLS, inverted softmax; in blocks, never n × m in memory.
+"""Similarity of source and target words: cosine, CSLS, inverted softmax; in blocks, never n × m in memory.
 
-All three rank the targets of one source by ``cosine − penalty[target]`` and differ in the penalty alone, which holds
-back hubs: targets that are near to everything.
+All three rank the targets of a source by ``cosine − penalty[target]`` and differ only in the penalty for hubs: targets
+that are near to everything.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ T = TypeVar("T")
 
 
 def unit_rows(x: Array, *, short: float = 0.0) -> Array:
-    """Rows of length 1; zero rows, and those no longer than ``short`` times the longest, stay as they are.
+    """Scale rows to length 1; zero rows, and those no longer than ``short`` times the longest, are unchanged.
 
-    For vectors whose squares are in the range of their type; `invarot.words.preprocessing` has one for files as they come.
+    For vectors whose squares do not overflow; `invarot.words.preprocessing` has a safe one for vectors from files.
     """
     xp = namespace(x)
     length = xp.sqrt(xp.sum(x * x, axis=1, keepdims=True))
@@ -29,19 +29,19 @@ def unit_rows(x: Array, *, short: float = 0.0) -> Array:
 
 
 def blocks(x: Array, y: Array, block: int | None) -> list[slice]:
-    """Slices of the rows of ``x``: ``block`` rows each, or as many as keep one block of scores small."""
+    """Return slices of the rows of ``x``: ``block`` rows each, or as many as keep one block of scores small."""
     if block is None:
         block = max(1, (1 << 28 if on_cuda(x) else 1 << 23) // max(1, y.shape[0]))
     return [slice(start, min(start + block, x.shape[0])) for start in range(0, x.shape[0], block)]
 
 
 def each_block(work: Callable[[slice], T], slices: list[slice], like: Array) -> Iterator[T]:
-    """``work`` of each slice, in order; torch has threads of its own."""
+    """Yield ``work`` of each slice, in order, in threads; torch has its own threads."""
     return map(work, slices) if is_torch(like) else map_blocks(work, slices)
 
 
 def mean_similarity(x: Array, y: Array, k: int = 10, *, block: int | None = None) -> Array:
-    """Mean cosine of each row of ``x`` to its ``k`` nearest rows of ``y``: the r of CSLS.
+    """Return the mean cosine of each row of ``x`` to its ``k`` nearest rows of ``y``: the r of CSLS.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def mean_similarity(x: Array, y: Array, k: int = 10, *, block: int | None = None
     y : array (m, d)
         Rows of unit length.
     k : int
-        How many neighbours; all of ``y`` where it has fewer.
+        Number of neighbours; all of ``y`` if it has fewer.
 
     Returns
     -------
@@ -68,11 +68,11 @@ def mean_similarity(x: Array, y: Array, k: int = 10, *, block: int | None = None
 def mean_similarities(
     x: Array, y: Array, k: int = 10, *, pool: int = 16, block: int | None = None
 ) -> tuple[Array, Array]:
-    """:func:`mean_similarity` of both sides from one product a block.
+    """Return :func:`mean_similarity` of both sides from one product per block.
 
-    The ``k`` best are sought among the best of each group of ``pool`` entries. Two of them fall in one group, and the
-    lesser is replaced by the next best, with probability about k·pool/2m each; ``pool`` is lowered where that would
-    exceed one in a hundred or so, down to 1, which is exact.
+    The ``k`` best are searched among the maxima of groups of ``pool`` entries. Two of them fall in one group, and the
+    smaller is replaced by the next best, with probability about k·pool/2m each; ``pool`` is reduced if that would exceed
+    about one in a hundred, down to 1, which is exact.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def mean_similarities(
     def work(rows: slice) -> tuple[Array, Array]:
         s = x[rows] @ transpose(y)
         tops, bests = _group_best(s, down, axis=0), _group_best(s, across, axis=1)
-        if bests is s:  # top_values reorders what it is given, and tops may be s too
+        if bests is s:  # top_values reorders its argument, and tops may be s too
             bests = xp.asarray(s, copy=True)
         return xp.mean(top_values(bests, min(k, m)), axis=1), tops
 
@@ -96,14 +96,14 @@ def mean_similarities(
         rx.append(means)
         waiting.append(tops)
         height += tops.shape[0]
-        if height > 512:  # memory stays at some hundreds of rows, whatever n
+        if height > 512:  # memory stays at a few hundred rows, whatever n
             waiting = [_best_rows(waiting, k)]
             height = k
     return xp.concat(rx), xp.mean(_best_rows(waiting, k), axis=0)
 
 
 def _best_rows(parts: list[Array], k: int) -> Array:
-    """The ``k`` largest entries of each column of the stacked ``parts``, (k, m)."""
+    """Return the ``k`` largest entries of each column of the stacked ``parts``, (k, m)."""
     stacked = namespace(parts[0]).concat(parts, axis=0)
     if stacked.shape[0] <= k:
         return stacked
@@ -116,7 +116,7 @@ def _pool_size(count: int, k: int, pool: int) -> int:
 
 
 def _group_best(s: Array, pool: int, axis: int) -> Array:
-    """Maxima over groups of ``pool`` entries spread evenly along ``axis``; what is left over stays as it is."""
+    """Return maxima over groups of ``pool`` entries spread evenly along ``axis``; the remainder is unchanged."""
     if pool == 1:
         return s
     xp = namespace(s)
@@ -132,7 +132,7 @@ def _group_best(s: Array, pool: int, axis: int) -> Array:
 
 
 def log_crowding(x: Array, y: Array, temperature: float, *, block: int | None = None) -> Array:
-    """``temperature · log Σᵢ exp(cosᵢⱼ / temperature)`` of each row j of ``y``: inverted softmax divides by it."""
+    """Return ``temperature · log Σᵢ exp(cosᵢⱼ / temperature)`` of each row j of ``y``: inverted softmax divides by it."""
     xp = namespace(x, y)
 
     def work(columns: slice) -> Array:
@@ -142,7 +142,7 @@ def log_crowding(x: Array, y: Array, temperature: float, *, block: int | None = 
 
 
 def penalty(x: Array, y: Array, *, method: str, csls_k: int, temperature: float, block: int | None = None) -> Array:
-    """What each target's cosine is lowered by, (m,), when the rows of ``x`` look for neighbours in ``y``."""
+    """Return the hub penalty of each target, (m,), for the rows of ``x`` searching neighbours in ``y``."""
     if method == "csls":
         return mean_similarity(y, x, csls_k, block=block) / 2
     if method == "inverted-softmax":

@@ -1,4 +1,4 @@
-"""Starts: candidate maps from which the alternation sets out; one form for all, by name in `STARTS`."""
+"""Starts: candidate maps for the alternation to start from; one signature for all, by name in `STARTS`."""
 
 from __future__ import annotations
 

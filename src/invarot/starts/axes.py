@@ -1,4 +1,4 @@
-"""Principal axes of one cloud onto those of the other, with the signs the data cannot decide tried both ways."""
+"""Principal axes of one cloud mapped onto those of the other; uncertain signs are tried both ways."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def axes(
 ) -> Array:
     """Match principal axes in order of spread, signs by skewness.
 
-    Axes are those of the weighted second moment about the origin, where the maps turn.
+    Axes are those of the weighted second moment about the origin, the fixed point of all maps.
 
     Parameters
     ----------
@@ -27,15 +27,15 @@ def axes(
     all_signs : int
         Up to this many dimensions every pattern of signs is returned.
     doubtful : int
-        Above it, every pattern of the ``doubtful`` signs that the skewness decides least.
+        In more dimensions, every pattern of the ``doubtful`` signs with the least skewness.
 
     Returns
     -------
     maps : array (s, dx, dy)
-        The pattern that agrees with the skewness comes first; then by how little they contradict it.
+        The pattern that agrees with the skewness first, then by increasing disagreement.
     """
     if all_signs < 0 or doubtful < 0:
-        raise InputError(f"all_signs and doubtful must not be negative, got {all_signs} and {doubtful}: use 0 for none")
+        raise InputError(f"all_signs, doubtful: expected numbers ≥ 0, got {all_signs} and {doubtful}; use 0 for none")
     d = min(x.shape[1], y.shape[1])
     vx, vy = _top_axes(x, a, d), _top_axes(y, b, d)
     belief = _skewness(x @ vx, a) * _skewness(y @ vy, b)
@@ -50,7 +50,7 @@ def axes(
 
 
 def _top_axes(x: Array, a: Array, d: int) -> Array:
-    """The ``d`` eigenvectors of most spread, each with its largest entry positive so that the answer is one answer."""
+    """Return the top ``d`` eigenvectors, each with its largest entry positive to fix the sign."""
     xp = namespace(x)
     _, vectors = xp.linalg.eigh(weighted_second_moment(x, a))
     top = np.ascontiguousarray(to_numpy(vectors)[:, ::-1][:, :d])
@@ -59,7 +59,7 @@ def _top_axes(x: Array, a: Array, d: int) -> Array:
 
 
 def _skewness(z: Array, a: Array) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Weighted third moment of each column over the 3/2 power of its second, about the origin."""
+    """Return the weighted third moment of each column over the 3/2 power of its second, about the origin."""
     xp = namespace(z)
     third = to_numpy(xp.sum(z**3 * a[:, None], axis=0)).astype(np.float64)
     second = to_numpy(xp.sum(z**2 * a[:, None], axis=0)).astype(np.float64)

@@ -1,4 +1,4 @@
-"""Centroids matched as a quadratic assignment: few, so the assignment is small; averaged, so they are steady."""
+"""Centroids matched by quadratic assignment: few, so the assignment is small; averages, so they are stable."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def clusters(
     restarts: int = 10,
     epsilon: float = 0.05,
 ) -> Array:
-    """Cluster both clouds, match the centroids by their distances, and let the matched centroids place all points.
+    """Cluster both clouds, match the centroids by their distances, and match all points by the matched centroids.
 
     Parameters
     ----------
@@ -33,11 +33,11 @@ def clusters(
     a, b : arrays (n,), (m,)
     rng : numpy Generator
     n_clusters : int
-        Centroids a cloud (at most its number of points).
+        Centroids per cloud (at most its number of points).
     repeats : int
         Independent clusterings.
     restarts : int
-        Starts of the quadratic assignment (FAQ) for each; the best is kept.
+        Starts of the quadratic assignment (FAQ) per clustering; the best is kept.
     epsilon : float
         Entropy weight of the match by similarity to all matched centroids, relative to the mean cost.
 
@@ -45,11 +45,11 @@ def clusters(
     -------
     maps : array (repeats + 2, dx, dy)
         From all points matched by their similarities to the centroids of all repeats; from the mean cross-moment of
-        the centroids; then from each repeat's own, best assignment first.
+        the centroids; then from that of each repeat, best assignment first.
     """
     if min(n_clusters, repeats, restarts) < 1:
         raise InputError(
-            f"n_clusters, repeats and restarts must be at least 1, got {n_clusters}, {repeats} and {restarts}"
+            f"n_clusters, repeats, restarts: expected numbers ≥ 1, got {n_clusters}, {repeats} and {restarts}"
         )
     xp = namespace(x)
     order, other = canonical_order(x, a), canonical_order(y, b)
@@ -57,7 +57,7 @@ def clusters(
     k = min(n_clusters, x.shape[0], y.shape[0])
     found = []
     for _ in range(repeats):
-        (cx, mass_x), (cy, mass_y) = _as_many(kmeans(xs, a_s, k, rng=rng), kmeans(ys, b_s, k, rng=rng))
+        (cx, mass_x), (cy, mass_y) = _keep_heaviest(kmeans(xs, a_s, k, rng=rng), kmeans(ys, b_s, k, rng=rng))
         assigned, value = match_centroids(to_numpy(cx), to_numpy(cy), rng=rng, restarts=restarts)
         columns = as_like(assigned, order)
         cy, mass_y = xp.take(cy, columns, axis=0), xp.take(mass_y, columns, axis=0)
@@ -73,7 +73,7 @@ def clusters(
 def match_centroids(
     cx: NDArray[np.float64], cy: NDArray[np.float64], *, rng: np.random.Generator, restarts: int
 ) -> tuple[NDArray[np.int64], float]:
-    """The column each row of ``cx`` goes to in ``cy``, best of ``restarts``, and the correlation of distances there."""
+    """Return the row of ``cy`` matched to each row of ``cx``, best of ``restarts``, and the correlation of distances."""
     k = cx.shape[0]
     left, right = _centred_distances(cx), _centred_distances(cy)
     best, value = np.arange(k), -np.inf
@@ -89,8 +89,8 @@ def match_centroids(
     return best, value
 
 
-def _as_many(one: tuple[Array, Array], other: tuple[Array, Array]) -> list[tuple[Array, Array]]:
-    """As many centroids on both sides, the heaviest: points that coincide leave k-means with fewer."""
+def _keep_heaviest(one: tuple[Array, Array], other: tuple[Array, Array]) -> list[tuple[Array, Array]]:
+    """Keep the heaviest centroids, equally many on both sides: with duplicate points k-means returns fewer."""
     k = min(one[0].shape[0], other[0].shape[0])
     found = []
     for centroids, mass in (one, other):
@@ -101,7 +101,7 @@ def _as_many(one: tuple[Array, Array], other: tuple[Array, Array]) -> list[tuple
 
 
 def _centred_distances(c: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Distances between rows, off-diagonal entries shifted to mean zero and scaled to unit length."""
+    """Return distances between rows, off-diagonal entries shifted to mean zero and scaled to unit norm."""
     found = np.sqrt(np.maximum(to_numpy(squared_distances(c, c)), 0)).astype(np.float64)
     k = found.shape[0]
     off = ~np.eye(k, dtype=bool)
@@ -116,4 +116,4 @@ def _random_stochastic(k: int, rng: np.random.Generator) -> NDArray[np.float64]:
     for _ in range(20):
         found /= found.sum(axis=1, keepdims=True)
         found /= found.sum(axis=0, keepdims=True)
-    return np.asarray(found + (1 - found.sum(axis=1, keepdims=True)) / k)  # of few, rows may still be off
+    return np.asarray(found + (1 - found.sum(axis=1, keepdims=True)) / k)  # for small k, rows may not yet sum to 1

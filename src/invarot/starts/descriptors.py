@@ -1,4 +1,4 @@
-"""A point described by its profiles and by those of its neighbours, in units that unlike clouds share."""
+"""Descriptors of points: their profiles and those of their neighbours, in units that different clouds share."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from .profiles import BLOCK, directions, gram_factor, gram_profiles, principal, 
 
 
 def descriptor(x: Array, a: Array, *, powers: Sequence[float], neighbours: Sequence[int], quantiles: int) -> Array:
-    """Normal scores of all profiles, then the same averaged over each size of neighbourhood, side by side: (n, f).
+    """Return normal scores of all profiles, then their means over each neighbourhood size, side by side: (n, f).
 
-    Profiles are taken of similarities and of cosines, under each power. Neighbours are by cosine in the space of the
-    first power.
+    Profiles are of similarities and of cosines, for each power. Neighbours are by cosine in the space of the first power.
     """
     xp = namespace(x)
     edges = quantile_edges(quantiles)
@@ -29,7 +28,7 @@ def descriptor(x: Array, a: Array, *, powers: Sequence[float], neighbours: Seque
 
 
 def neighbour_means(z: Array, values: Array, sizes: Sequence[int]) -> list[Array]:
-    """Mean of ``values`` over the k nearest other points of each, by the products of the rows of ``z``."""
+    """Return the mean of ``values`` over the k nearest other points of each point, by inner products of rows of ``z``."""
     if not sizes:
         return []
     xp = namespace(z)
@@ -49,9 +48,9 @@ def neighbour_means(z: Array, values: Array, sizes: Sequence[int]) -> list[Array
 
 
 def normal_scores(values: Array, a: Array) -> Array:
-    """Each column replaced by the normal quantiles of its weighted mid-ranks: no unit, no outlier, no shape is left.
+    """Replace each column by the normal quantiles of its weighted mid-ranks, which removes units and outliers.
 
-    Values within rounding of each other share a rank: otherwise the order of the rows would decide theirs.
+    Values equal up to rounding share a rank: otherwise it would depend on the order of the rows.
     """
     raw, weights = to_numpy(values).astype(np.float64), to_numpy(a).astype(np.float64)
     return as_like(ndtri(_mid_ranks(raw, weights / weights.sum())), values)

@@ -1,4 +1,4 @@
-"""Signatures that stay in the solve: a short annealed alternation whose plan weighs profiles and the map together."""
+"""A short annealed alternation whose plan combines the map with a prior from the profiles."""
 
 from __future__ import annotations
 
@@ -35,11 +35,10 @@ def fused(
     epsilon: tuple[float, float] = (0.2, 0.02),
     decay: float = 0.93,
 ) -> Array:
-    """One candidate for each subsample size, for pairs of clouds too unlike for profiles alone.
+    """Return one candidate per subsample size, for clouds too different for profiles alone.
 
-    Each point is described by its profiles under several Gram powers, turned into normal scores level by level, and
-    by the mean of the same over its nearest neighbours: what it is like, and what its surroundings are like. The
-    distance between descriptions then stays in the alternation as a prior that fades with epsilon:
+    Each point has a descriptor: its profiles under several Gram powers, as normal scores, and their mean over its
+    nearest neighbours. The distance C between descriptors is a prior in the alternation that decays with epsilon:
     plan ∝ exp(⟨xW, y⟩ / ε − κ C), κ from ``prior_weight`` to 0.
 
     Parameters
@@ -49,23 +48,23 @@ def fused(
     rng : numpy Generator
         Not used.
     sizes : int, None or several
-        Most points used of each cloud (None: all).
+        Maximal number of points per cloud (None: all).
     ordered : bool
-        Rows come most important first: a subsample is then the first rows.
+        Rows are sorted by importance: a subsample is then the first rows.
     powers, quantiles : floats, int
         Gram powers and length of the profiles.
     neighbours : ints
-        Sizes of the neighbourhoods averaged over (those not smaller than the cloud are left out).
+        Sizes of the neighbourhoods averaged over (those not smaller than the cloud are skipped).
     components : int
-        Principal components of the descriptions that are compared.
+        Principal components of the descriptors that are compared.
     side, side_weight : (fx, fy), float
         Side information, as in `signature`.
     prior_weight : float
         κ at the start; C has mean one.
     epsilon : (first, last)
-        Relative to the root mean squared lengths of both clouds, multiplied.
+        Relative to rms(x)·rms(y), the root mean squared lengths.
     decay : float
-        Factor of epsilon from step to step. Slower is surer.
+        Factor of epsilon per step. Closer to 1 is slower and more reliable.
 
     Returns
     -------
@@ -73,10 +72,10 @@ def fused(
     """
     first, last = epsilon
     if not 0 < decay < 1 or not 0 < last <= first:
-        raise InputError(f"epsilon must fall (first ≥ last > 0) by 0 < decay < 1, got {epsilon} and decay={decay}")
+        raise InputError(f"epsilon, decay: expected first ≥ last > 0 and 0 < decay < 1, got {epsilon} and {decay}")
     if prior_weight < 0 or components < 1 or quantiles < 1:
         raise InputError(
-            f"prior_weight must not be negative, components and quantiles must be at least 1, got {prior_weight}, "
+            f"prior_weight, components, quantiles: expected numbers ≥ 0, ≥ 1 and ≥ 1, got {prior_weight}, "
             f"{components} and {quantiles}"
         )
     kinds: dict[str, Any] = {"powers": powers, "quantiles": quantiles}
@@ -95,7 +94,7 @@ def fused(
 
 
 def _compress(p: Array, q: Array, a: Array, b: Array, components: int) -> tuple[Array, Array]:
-    """Both clouds' descriptions along their common principal components, scaled halfway to equal spread."""
+    """Project both clouds' descriptors on their common principal components, half-whitened."""
     xp = namespace(p, q)
     both, weights = xp.concat([p, q]), xp.concat([a, b]) / 2
     coordinates, spread = principal(both, weights)
@@ -117,7 +116,7 @@ def _anneal(
     last: float,
     decay: float,
 ) -> Array:
-    """The alternation with a fading prior; a few scaling rounds a step, column potentials kept from step to step."""
+    """Alternate with a decaying prior; a few Sinkhorn sweeps per step, column potentials kept from step to step."""
     xp = namespace(x)
     lengths = [float(xp.linalg.trace(weighted_second_moment(v, w))) for v, w in ((x, a), (y, b))]
     unit = (lengths[0] * lengths[1]) ** 0.5

@@ -1,4 +1,4 @@
-"""Maps the caller already has."""
+"""Maps given by the caller."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..checks import check_map
 
 
 def given(x: Array, y: Array, a: Array, b: Array, *, rng: np.random.Generator, maps: Any) -> Array:
-    """``maps`` itself, checked and in the library, device and dtype of ``x``; ``rng`` is not used.
+    """Return ``maps``, checked, in the library, device and dtype of ``x``; ``rng`` is not used.
 
     Parameters
     ----------
@@ -19,7 +19,7 @@ def given(x: Array, y: Array, a: Array, b: Array, *, rng: np.random.Generator, m
     a, b : arrays (n,), (m,)
     rng : numpy Generator
     maps : array (dx, dy) or (s, dx, dy)
-        Not projected: a map from a solve with finite p is passed on as it is.
+        Not projected: a map from a solve with finite p is returned unchanged.
 
     Returns
     -------

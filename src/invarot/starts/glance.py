@@ -1,9 +1,9 @@
-"""A first look at many points: a map from the profiles of a few of them, kept only where it is plainly right.
+"""A quick map from the profiles of a few points, kept only if it is clearly right.
 
-Clouds that are nearly copies of each other need no more than that, at a tenth of the price. What is plain: the map, fitted
-once more to its own mutual nearest neighbours, makes mutual neighbours of points it has not seen. Where x lies λ dense and y
-μ dense, unrelated points are mutual neighbours with probability μ/(λ + μ): over all of n and m points m/(n + m) at most,
-in any dimension. A right map of two samples without a twin gets no further than a wrong one, and is looked for in full.
+For clouds that are nearly copies of each other this is enough, at a tenth of the cost. The test: the map, refitted once
+to its own mutual nearest neighbours, makes mutual neighbours of points it was not fitted on. Where x has density λ and y
+density μ, unrelated points are mutual neighbours with probability μ/(λ + μ): over n and m points at most m/(n + m), in
+any dimension. Two samples without common points fail the test even with a right map, and get the full search.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Array, as_like, is_torch, namespace, transpose
-from ..retrieval.nearest import mutually_nearest
+from ..retrieval.nearest import find_mutual_nearest
 from ..threads import map_blocks
 from .matching import moment_map, soft_moment, squared_distances
 from .profiles import gram_factor, gram_profiles, principal, quantile_edges, scaled
 
-ROWS = 1500  # points that are described
-POWER = 0.5  # of the Gram matrix: the likeliest
-SWEEPS = 20  # of the match: more of them do not make it better
-REST = 0.4  # of what unrelated points leave without a mutual neighbour: a map that is plainly right leaves less
+ROWS = 1500  # points with profiles
+POWER = 0.5  # of the Gram matrix: the most often right
+SWEEPS = 20  # of the match: more do not improve it
+REST = 0.4  # largest share without a mutual neighbour, relative to that of unrelated points
 
 
-def glance(x: Array, y: Array, a: Array, b: Array, *, quantiles: int, epsilon: float) -> Array | None:
-    """A map (dx, dy) that is plainly right, or None; None for fewer than twice `ROWS` points.
+def try_quick_map(x: Array, y: Array, a: Array, b: Array, *, quantiles: int, epsilon: float) -> Array | None:
+    """Return a map (dx, dy) that is clearly right, or None; None for fewer than twice `ROWS` points.
 
-    Rows are taken at even steps: they should come in an order that is the cloud's own.
+    Rows are taken at even steps: they should be in an order that depends on the cloud only (`canonical_order`).
     """
     if min(x.shape[0], y.shape[0]) < 2 * ROWS:
         return None
@@ -46,9 +46,9 @@ def glance(x: Array, y: Array, a: Array, b: Array, *, quantiles: int, epsilon: f
     xs, ys = xp.take(x, rows, axis=0), xp.take(y, columns, axis=0)
     cost = scaled(squared_distances(px, py), a_s, b_s)
     w = moment_map(soft_moment(cost, xs, ys, a_s, b_s, epsilon=epsilon, max_iter=SWEEPS))
-    there, mutual = mutually_nearest(x @ w, y, rows)
+    there, mutual = find_mutual_nearest(x @ w, y, rows)
     pairs = xp.nonzero(mutual)[0]
     w = moment_map(transpose(xp.take(xs, pairs, axis=0)) @ xp.take(y, xp.take(there, pairs, axis=0), axis=0))
-    _, mutual = mutually_nearest(x @ w, y, (rows - 1)[::3])  # steps are at least two: none of these was seen
+    _, mutual = find_mutual_nearest(x @ w, y, (rows - 1)[::3])  # steps are at least two, so none of these was fitted
     unrelated = x.shape[0] / (x.shape[0] + y.shape[0])
     return w if 1 - float(xp.mean(xp.astype(mutual, x.dtype))) <= REST * unrelated else None

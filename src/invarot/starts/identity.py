@@ -1,4 +1,4 @@
-"""The rectangular identity: right when both clouds already share their axes."""
+"""The rectangular identity, for clouds that already share their axes."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from ..arrays import Array, as_like
 
 
 def identity(x: Array, y: Array, a: Array, b: Array, *, rng: np.random.Generator) -> Array:
-    """The map that keeps the first min(dx, dy) coordinates: array (1, dx, dy). ``rng`` is not used."""
+    """Return the map that keeps the first min(dx, dy) coordinates: array (1, dx, dy). ``rng`` is not used."""
     return as_like(np.eye(x.shape[1], y.shape[1])[None], x)

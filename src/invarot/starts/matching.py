@@ -12,7 +12,7 @@ from ..transport.sinkhorn import Potentials, sinkhorn
 
 
 def moment_map(moment: Array) -> Array:
-    """The (semi-)orthogonal map that maximises ⟨moment, map⟩, entries that overflowed left out; a batch in, a batch out."""
+    """Return the (semi-)orthogonal map that maximises ⟨moment, map⟩, for one moment or a batch; overflows count as 0."""
     xp = namespace(moment)
     if not bool(xp.all(xp.isfinite(moment))):
         moment = xp.where(xp.isfinite(moment), moment, xp.zeros_like(moment))
@@ -20,7 +20,7 @@ def moment_map(moment: Array) -> Array:
 
 
 def soft_match(cost: Array, a: Array, b: Array, *, epsilon: float, max_iter: int = 100, tol: float = 1e-3) -> Array:
-    """Entropic plan for ``cost``.
+    """Return the entropic plan for ``cost``.
 
     Parameters
     ----------
@@ -35,29 +35,29 @@ def soft_match(cost: Array, a: Array, b: Array, *, epsilon: float, max_iter: int
     -------
     plan : array (n, m)
     """
-    scores, u, v = _matched(cost, a, b, epsilon, max_iter, tol)
+    scores, u, v = _solve_match(cost, a, b, epsilon, max_iter, tol)
     return scores.plan(u, v)[0]
 
 
 def soft_moment(
     cost: Array, x: Array, y: Array, a: Array, b: Array, *, epsilon: float, max_iter: int = 100, tol: float = 1e-3
 ) -> Array:
-    """``x.T @ plan @ y`` for the plan of `soft_match`, which is not made."""
-    scores, u, v = _matched(cost, a, b, epsilon, max_iter, tol)
+    """Return ``x.T @ plan @ y`` for the plan of `soft_match`, without storing the plan."""
+    scores, u, v = _solve_match(cost, a, b, epsilon, max_iter, tol)
     return transpose(x) @ scores.apply(u, v, y)[0]
 
 
-def _matched(
+def _solve_match(
     cost: Array, a: Array, b: Array, epsilon: float, max_iter: int, tol: float
 ) -> tuple[MatrixCost, Array, Array]:
     scores = MatrixCost(cost, epsilon, a, b)
-    # plain sweeps: a match cut off by max_iter must not hang on rounding
+    # no acceleration: a match stopped by max_iter must not depend on rounding
     found = sinkhorn(scores, a, b, warm=Potentials.zero(a, b), tol=tol, max_iter=max_iter, accelerate=False)
     return scores, found.u, found.v
 
 
 def mutual_match(cost: Array) -> tuple[Array, Array]:
-    """Rows and columns that are each other's cheapest: two index arrays of one length (never empty)."""
+    """Return rows and columns that are each other's cheapest: two index arrays of one length (never empty)."""
     xp = namespace(cost)
     forth, back = to_numpy(xp.argmin(cost, axis=1)), to_numpy(xp.argmin(cost, axis=0))
     rows = np.nonzero(back[forth] == np.arange(forth.shape[0]))[0]
@@ -68,7 +68,7 @@ def mutual_match(cost: Array) -> tuple[Array, Array]:
 
 
 def mutual_moment(cost: Array, x: Array, y: Array, a: Array, b: Array) -> Array:
-    """``x.T @ plan @ y`` for the plan that joins mutual cheapest pairs, each with the geometric mean of its weights."""
+    """Return ``x.T @ plan @ y`` for the plan of mutually cheapest pairs, each with the geometric mean of its weights."""
     xp = namespace(cost)
     rows, columns = mutual_match(cost)
     weight = xp.sqrt(xp.take(a, rows, axis=0) * xp.take(b, columns, axis=0))
@@ -76,7 +76,7 @@ def mutual_moment(cost: Array, x: Array, y: Array, a: Array, b: Array) -> Array:
 
 
 def squared_distances(p: Array, q: Array) -> Array:
-    """‖p_i − q_j‖², by one matrix product; never below zero."""
+    """Return ‖p_i − q_j‖² ≥ 0 from one matrix product."""
     xp = namespace(p, q)
     sizes, zero = xp.sum(q * q, axis=1)[None, :], xp.zeros_like(p[:1, :1])
 
@@ -86,7 +86,7 @@ def squared_distances(p: Array, q: Array) -> Array:
         cost += sizes
         return xp.maximum(cost, zero)
 
-    if is_torch(p):  # torch brings its own threads
+    if is_torch(p):  # torch has its own threads
         return work(slice(None))
     step = max(1, NUMPY_BLOCK // max(1, q.shape[0]))
     return xp.concat(list(map_blocks(work, [slice(i, i + step) for i in range(0, p.shape[0], step)])), axis=0)

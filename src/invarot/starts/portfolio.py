@@ -1,4 +1,4 @@
-"""Waves of diverse starts, cheapest and likeliest first: what ``start="auto"`` races."""
+"""Waves of different starts for ``start="auto"``, the cheapest and most promising first."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ def waves(
     side: tuple[Any, Any] | None = None,
     side_weight: float = 0.3,
 ) -> Iterator[Wave]:
-    """Ever more candidates; the caller stops when one of them is good enough.
+    """Yield waves of candidates; the caller stops when one is good enough.
 
     Known ``pairs`` come first. ``side`` is side information for the signatures.
     """
-    beside: dict[str, Any] = {"side": side, "side_weight": side_weight, "ordered": ordered, "rng": rng}
+    side_options: dict[str, Any] = {"side": side, "side_weight": side_weight, "ordered": ordered, "rng": rng}
     shared: dict[str, Any] = {"rng": rng}
     if pairs is not None:
         yield _wave("seeds", seeds(x, y, a, b, pairs=pairs, ordered=ordered, **shared))
     d = min(x.shape[1], y.shape[1])
-    first = signature(x, y, a, b, standardise=False, powers=(0.5,), **beside)
+    first = signature(x, y, a, b, standardise=False, powers=(0.5,), **side_options)
     yield _join(_wave("signature", first), _wave("axes", axes(x, y, a, b, all_signs=3, doubtful=0, **shared)))
     more = [
-        signature(x, y, a, b, sizes=2000, powers=powers, match=("sinkhorn", "mutual"), **beside)
+        signature(x, y, a, b, sizes=2000, powers=powers, match=("sinkhorn", "mutual"), **side_options)
         for powers in ((0.25, 0.5, 1.0), (0.5,), (1.0,))
     ]
     yield _join(*(_wave("signature", maps) for maps in more))

@@ -1,4 +1,4 @@
-"""What a rotation cannot change: each point's profile of similarities to its own cloud, and an order of the points."""
+"""Rotation-invariant profiles: each point's sorted similarities to its own cloud, and an order of the points."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from .matching import squared_distances
 
 Levels: TypeAlias = NDArray[np.float64]
 
-BLOCK = 256  # rows sorted at a time: bounds the memory beside the profiles themselves
+BLOCK = 256  # rows sorted at a time: bounds the memory on top of the profiles
 
 
 def principal(x: Array, a: Array) -> tuple[Array, Array]:
-    """Coordinates along the principal axes, (n, d), and the spread of each (zero where it is rounding).
+    """Return coordinates along the principal axes, (n, d), and the spread of each (zero if it is only rounding).
 
-    About the origin: the point that every map in the problem leaves where it is.
+    About the origin, the fixed point of all maps.
     """
     xp = namespace(x)
     values, vectors = xp.linalg.eigh(weighted_second_moment(x, a))
@@ -31,7 +31,7 @@ def principal(x: Array, a: Array) -> tuple[Array, Array]:
 
 
 def gram_factor(coordinates: Array, spread: Array, a: Array, power: float) -> Array:
-    """z (n, d) with ``z @ z.T`` the ``power`` of the (weighted) Gram matrix, from the d × d second moment alone.
+    """Return z (n, d) with ``z @ z.T`` the ``power`` of the (weighted) Gram matrix, from the d × d second moment.
 
     Scaled so that the mean of ‖z_i‖² is one; directions without spread are dropped (set to zero).
     """
@@ -43,19 +43,19 @@ def gram_factor(coordinates: Array, spread: Array, a: Array, power: float) -> Ar
 
 
 def canonical_order(x: Array, a: Array) -> Array:
-    """Indices that put the rows in an order of their own: by leverage, then length. Rotations do not change it.
+    """Return indices that sort the rows by leverage, then length: an order that rotations do not change.
 
-    Anything drawn by position after this sort depends on the cloud, not on how its rows came.
+    Anything drawn by position after this sort depends on the cloud, not on the order of its rows.
     """
     x64, a64 = to_numpy(x).astype(np.float64), to_numpy(a).astype(np.float64)
-    # float64: in float32 near-ties would be decided by the order of the sums, hence by the order of the rows
+    # float64: in float32 near-ties would depend on the order of summation, hence on the order of the rows
     z = np.asarray(gram_factor(*principal(x64, a64), a64, 0.0))
     order = np.lexsort((np.sum(x64 * x64, axis=1), np.sum(z * z, axis=1), a64))
     return as_like(order, namespace(x).argsort(a))
 
 
 def subsample(x: Array, a: Array, size: int | None, *, ordered: bool = False) -> tuple[Array, Array, Array]:
-    """At most ``size`` rows, their weights (summing to one) and their indices.
+    """Return at most ``size`` rows, their weights (summing to one) and their indices.
 
     The heaviest rows if weights differ (the first ones if ``ordered``); otherwise rows at even steps of the
     canonical order, so that two copies of one cloud give the same points.
@@ -75,25 +75,25 @@ def subsample(x: Array, a: Array, size: int | None, *, ordered: bool = False) ->
 
 
 def is_uniform(a: Array) -> bool:
-    """Whether weights are alike for choosing points and ranks; `transport.exact.are_uniform` asks for more."""
+    """Return whether weights are equal enough for subsampling and ranks; `transport.exact.are_uniform` is stricter."""
     values = to_numpy(a)
     return bool(np.ptp(values) <= 1e-4 * values.mean())
 
 
 def quantile_edges(count: int) -> Levels:
-    """``count + 1`` levels from 0 to 1, close together at both ends, where the near and the far neighbours are."""
+    """Return ``count + 1`` levels from 0 to 1, denser at both ends (the nearest and farthest neighbours)."""
     return np.asarray(0.5 - 0.5 * np.cos(np.pi * np.arange(count + 1) / count))
 
 
 def _bin_matrix(n: int, edges: Levels) -> NDArray[np.float64]:
-    """(n, q): what share of each bin of levels each of ``n`` equally heavy sorted values covers."""
+    """Return (n, q): the share of each bin of levels covered by each of ``n`` equally weighted sorted values."""
     left = np.arange(n)[:, None] / n
     overlap = np.minimum(left + 1 / n, edges[None, 1:]) - np.maximum(left, edges[None, :-1])
     return np.asarray(np.clip(overlap, 0, None) / np.diff(edges)[None, :])
 
 
 def row_quantiles(values: Array, a: Array, edges: Levels, *, uniform: bool) -> Array:
-    """Mean of each row's (weighted) quantile function over each bin of levels: (rows, n) → (rows, q)."""
+    """Average each row's (weighted) quantile function over each bin of levels: (rows, n) → (rows, q)."""
     xp = namespace(values)
     if uniform:
         return xp.sort(values, axis=1, stable=False) @ as_like(_bin_matrix(values.shape[1], edges), values)
@@ -106,7 +106,7 @@ def row_quantiles(values: Array, a: Array, edges: Levels, *, uniform: bool) -> A
     none = np.zeros((rows, 1))
     area = np.concatenate([none, np.cumsum(ranked * np.diff(level, axis=1, prepend=0.0), axis=1)], axis=1)
     level = np.concatenate([none, level], axis=1)
-    # one flat search for all rows: row r lives on [2r, 2r + 1]
+    # one flat search for all rows: row r is shifted to [2r, 2r + 1]
     shift = 2.0 * np.arange(rows)[:, None]
     at = np.searchsorted((level + shift).ravel(), (edges[None, 1:-1] + shift).ravel(), side="right").reshape(rows, -1)
     at = np.clip(at - np.arange(rows)[:, None] * (n + 1), 1, n)
@@ -117,31 +117,31 @@ def row_quantiles(values: Array, a: Array, edges: Levels, *, uniform: bool) -> A
 
 
 def gram_profiles(z: Array, a: Array, *, edges: Levels, rows: Array | None = None) -> Array:
-    """Sorted similarities ``z @ z.T`` of each point, or of the points ``rows`` (k,), to its cloud: (n, q) or (k, q)."""
+    """Return sorted similarities ``z @ z.T`` of all points, or of ``rows`` (k,), to their cloud: (n, q) or (k, q)."""
     asked = z if rows is None else namespace(z).take(z, rows, axis=0)
-    return _by_blocks(asked.shape[0], lambda part: asked[part] @ transpose(z), a, edges)
+    return _profile_blocks(asked.shape[0], lambda part: asked[part] @ transpose(z), a, edges)
 
 
 def distance_profiles(z: Array, a: Array, *, edges: Levels) -> Array:
-    """Sorted distances of each point to its cloud, (n, q)."""
-    return _by_blocks(z.shape[0], lambda part: namespace(z).sqrt(squared_distances(z[part], z)), a, edges)
+    """Return sorted distances of each point to its cloud, (n, q)."""
+    return _profile_blocks(z.shape[0], lambda part: namespace(z).sqrt(squared_distances(z[part], z)), a, edges)
 
 
-def _by_blocks(n: int, rows: Callable[[slice], Array], a: Array, edges: Levels) -> Array:
+def _profile_blocks(n: int, rows: Callable[[slice], Array], a: Array, edges: Levels) -> Array:
     uniform = is_uniform(a)
     blocks = [slice(i, i + BLOCK) for i in range(0, n, BLOCK)]
 
     def work(part: slice) -> Array:
         return row_quantiles(rows(part), a, edges, uniform=uniform)
 
-    parts = map(work, blocks) if is_torch(a) else map_blocks(work, blocks)  # torch brings its own threads
+    parts = map(work, blocks) if is_torch(a) else map_blocks(work, blocks)  # torch has its own threads
     return namespace(a).concat(list(parts), axis=0)
 
 
 def describe(
     x: Array, a: Array, *, powers: Sequence[float], distances: bool, quantiles: int, standardise: bool
 ) -> Array:
-    """All profiles of each point side by side, (n, q · kinds), each kind with the same say."""
+    """Return all profiles of each point side by side, (n, q · kinds), each kind with the same weight."""
     xp = namespace(x)
     edges = quantile_edges(quantiles)
     coordinates, spread = principal(x, a)
@@ -154,19 +154,19 @@ def describe(
 
 
 def centre(x: Array, a: Array) -> Array:
-    """Rows moved so that their weighted mean is zero."""
+    """Subtract the weighted mean from the rows."""
     return x - namespace(x).sum(x * a[:, None], axis=0)[None, :]
 
 
 def directions(x: Array) -> Array:
-    """Rows of length one; those too short to have a direction, such as a centred profile that is all rounding, stay."""
+    """Scale rows to length one; rows that are only rounding, such as some centred profiles, are unchanged."""
     return unit_rows(x, short=1e-6)
 
 
 def anchored_cost(x: Array, y: Array, a: Array, b: Array, anchors_x: Array, anchors_y: Array) -> Array:
-    """Squared distances between similarities to anchors that correspond row by row: (n, m), of mean one.
+    """Return squared distances between similarities to paired anchors (row i to row i): (n, m), of mean one.
 
-    Similarities are taken in the half-whitened space (square-root Gram), where no single direction dominates.
+    Similarities are computed in the half-whitened space (square-root Gram), where no single direction dominates.
     """
     px, py = _anchor_similarity(x, a, anchors_x), _anchor_similarity(y, b, anchors_y)
     return scaled(squared_distances(px, py), a, b)
@@ -174,13 +174,13 @@ def anchored_cost(x: Array, y: Array, a: Array, b: Array, anchors_x: Array, anch
 
 def _anchor_similarity(x: Array, a: Array, anchors: Array) -> Array:
     xp = namespace(x)
-    weights = xp.concat([a, xp.zeros_like(anchors[:, 0])])  # anchors do not shape the space, they lie in it
+    weights = xp.concat([a, xp.zeros_like(anchors[:, 0])])  # anchors do not affect the whitening
     both = gram_factor(*principal(xp.concat([x, anchors]), weights), weights, 0.5)
     n = x.shape[0]
     return directions(centre(directions(both[:n]) @ transpose(directions(both[n:])), a))
 
 
 def scaled(cost: Array, a: Array, b: Array) -> Array:
-    """``cost`` divided by its mean under the product of the weights."""
+    """Divide ``cost`` by its mean under the product of the weights."""
     mean = float(a @ (cost @ b))
     return cost / mean if mean > 0 else cost

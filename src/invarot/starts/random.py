@@ -1,4 +1,4 @@
-"""Maps drawn uniformly (Haar) from the (semi-)orthogonal ones."""
+"""Uniformly (Haar) random (semi-)orthogonal maps."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..geometry.orthogonal import polar
 
 
 def random(x: Array, y: Array, a: Array, b: Array, *, rng: np.random.Generator, n_starts: int = 1) -> Array:
-    """``n_starts`` uniformly random maps: polar factors of Gaussian matrices.
+    """Draw ``n_starts`` uniformly random maps: polar factors of Gaussian matrices.
 
     Parameters
     ----------
@@ -24,5 +24,5 @@ def random(x: Array, y: Array, a: Array, b: Array, *, rng: np.random.Generator, 
     maps : array (n_starts, dx, dy)
     """
     if n_starts < 1:
-        raise InputError(f"n_starts must be at least 1, got {n_starts}: give the number of random maps to draw")
+        raise InputError(f"n_starts: expected a number ≥ 1, got {n_starts}; pass the number of random maps to draw")
     return polar(normal(rng, (n_starts, x.shape[1], y.shape[1]), x))

@@ -1,4 +1,4 @@
-"""The quadratic matching problem with its permutations relaxed to doubly stochastic matrices, by Frank–Wolfe."""
+"""Quadratic matching relaxed from permutations to doubly stochastic matrices, solved by Frank–Wolfe."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def relaxation(
     tol: float = 1e-4,
     sharpen: int = 20,
 ) -> Array:
-    """Match the matrices of distances inside each cloud: min ‖Dx P − P Dy‖² over plans P, from the product plan.
+    """Match the distance matrices of both clouds: min ‖Dx P − P Dy‖² over plans P, starting from the product plan.
 
     Distances, not inner products: on centred clouds the product plan already solves the latter.
 
@@ -35,21 +35,23 @@ def relaxation(
     rng : numpy Generator
         Not used.
     size : int
-        Most points used of each cloud; the cost of a step is its cube.
+        Maximal number of points per cloud; the cost of a step is cubic in it.
     ordered : bool
-        Rows come most important first: a subsample is then the first rows.
+        Rows are sorted by importance: a subsample is then the first rows.
     max_iter, tol : int, float
-        Frank–Wolfe steps at most; stop when the duality gap is below ``tol`` times the value at the product plan.
+        Maximal number of Frank–Wolfe steps; stop when the duality gap is below ``tol`` times the value at the product plan.
     sharpen : int
         Steps of the indefinite problem max ⟨Dx P, P Dy⟩ from there: a second candidate (0: none).
 
     Returns
     -------
     maps : array (1 or 2, dx, dy)
-        The convex solution's, then the sharpened one's.
+        From the convex solution, then from the sharpened one.
     """
     if size < 1 or max_iter < 1 or sharpen < 0:
-        raise InputError(f"size and max_iter must be at least 1, sharpen at least 0, got {size}, {max_iter}, {sharpen}")
+        raise InputError(
+            f"size, max_iter, sharpen: expected numbers ≥ 1, ≥ 1 and ≥ 0, got {size}, {max_iter} and {sharpen}"
+        )
     xs, a_s, _ = subsample(x, a, size, ordered=ordered)
     ys, b_s, _ = subsample(y, b, size, ordered=ordered)
     dx, dy = _distances(xs, a_s), _distances(ys, b_s)
@@ -61,7 +63,7 @@ def relaxation(
 
 
 def convex_plan(dx: Array, dy: Array, a: Array, b: Array, *, max_iter: int, tol: float) -> Array:
-    """Frank–Wolfe with exact line search on ‖A T − T B‖², T = plan / √(a bᵀ), A and B the weighted distances."""
+    """Minimise ‖A T − T B‖², T = plan / √(a bᵀ), A and B the weighted distances, by Frank–Wolfe with exact line search."""
     xp = namespace(dx)
     ra, rb = xp.sqrt(a), xp.sqrt(b)
     left, right = ra[:, None] * dx * ra[None, :], rb[:, None] * dy * rb[None, :]
@@ -83,7 +85,7 @@ def convex_plan(dx: Array, dy: Array, a: Array, b: Array, *, max_iter: int, tol:
 
 
 def indefinite_plan(dx: Array, dy: Array, a: Array, b: Array, plan: Array, *, max_iter: int) -> Array:
-    """Frank–Wolfe on max ⟨Dx P, P Dy⟩ from ``plan``: its maxima are corners, hence sharp matches."""
+    """Maximise ⟨Dx P, P Dy⟩ by Frank–Wolfe from ``plan``: the maxima are vertices, hence sharp matches."""
     xp = namespace(dx)
     pull = dx @ plan @ dy
     for _ in range(max_iter):
@@ -99,7 +101,7 @@ def indefinite_plan(dx: Array, dy: Array, a: Array, b: Array, plan: Array, *, ma
 
 
 def linear_plan(cost: Array, a: Array, b: Array) -> Array:
-    """A plan that (nearly) minimises ⟨cost, plan⟩: an assignment when it can be one, else a sharp entropic plan."""
+    """Return a plan that (nearly) minimises ⟨cost, plan⟩: an assignment if possible, else a sharp entropic plan."""
     xp = namespace(cost)
     if a.shape[0] == b.shape[0] and is_uniform(a) and is_uniform(b):
         rows, columns = linear_sum_assignment(to_numpy(cost))

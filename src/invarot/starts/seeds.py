@@ -1,4 +1,4 @@
-"""A few known pairs: their own cross-moment, and the rest of the points placed by their similarity to them."""
+"""Maps from a few known pairs: from their cross-moment, and from all points matched by similarity to the pairs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def seeds(
     epsilon: float = 0.05,
     profile_weight: float = 1.0,
 ) -> Array:
-    """Maps that carry known pairs onto each other.
+    """Return maps that send known pairs onto each other.
 
     Parameters
     ----------
@@ -39,20 +39,20 @@ def seeds(
     pairs : integers (k, 2)
         Row i of ``x`` is known to correspond to row j of ``y``.
     weights : array (k,), optional
-        Trust in each pair; all equal by default.
+        Weight of each pair; uniform by default.
     size, ordered : int or None, bool
         Subsample of the other points, as in `signature`.
     epsilon : float
         Entropy weight of the match of the other points, relative to the mean cost.
     profile_weight : float
-        Say of the rotation-invariant profiles beside the similarities to the pairs when k is small:
+        Weight of the rotation-invariant profiles relative to the similarities to the pairs when k is small:
         the cost is anchors + ``profile_weight`` · min(1, 10 / k) · profiles.
 
     Returns
     -------
     maps : array (1 or 2, dx, dy)
-        With fewer pairs than twice min(dx, dy): the map from all points placed by their similarities to the pairs,
-        then the pairs' own map completed by principal axes. Otherwise the pairs' own map alone.
+        With fewer than 2·min(dx, dy) pairs: the map from all points matched by their similarities to the pairs, then
+        the map of the pairs completed by principal axes. Otherwise only the map of the pairs.
     """
     rows, columns, trust = check_pairs(pairs, weights, x.shape[0], y.shape[0])
     xp = namespace(x)
@@ -69,21 +69,23 @@ def seeds(
     if profile_weight > 0:
         cost = cost + profile_weight * min(1.0, 10.0 / len(rows)) * profile_cost(xs, ys, a_s, b_s)
     moment = soft_moment(cost, xs, ys, a_s, b_s, epsilon=epsilon)
-    return moment_map(xp.stack([_unit(moment) + _unit(known), _completed(known, x, y, a, b, rng)]))
+    return moment_map(
+        xp.stack([_scale_to_unit(moment) + _scale_to_unit(known), _complete_by_axes(known, x, y, a, b, rng)])
+    )
 
 
 def check_pairs(pairs: Any, weights: Any, n: int, m: int) -> tuple[Array, Array, Array]:
-    """Row indices, column indices and weights (of mean one) of known pairs, as NumPy arrays."""
+    """Return row indices, column indices and weights (of mean one) of known pairs, as NumPy arrays."""
     found = np.asarray(to_numpy(pairs) if hasattr(pairs, "shape") else pairs)
     if found.ndim != 2 or found.shape[1] != 2 or found.shape[0] < 1 or not np.issubdtype(found.dtype, np.integer):
         raise InputError(
-            f"pairs must be integers of shape (k, 2), k at least 1, got {found.dtype} of shape {found.shape}: "
-            "give a list of (row of x, row of y)"
+            f"pairs: expected integers of shape (k, 2), k ≥ 1, got {found.dtype} of shape {found.shape}; "
+            "pass a list of (row of x, row of y)"
         )
     if found.min() < 0 or found[:, 0].max() >= n or found[:, 1].max() >= m:
         raise InputError(
-            f"pairs must index {n} rows of x and {m} rows of y, got indices from {found.min(axis=0).tolist()} to "
-            f"{found.max(axis=0).tolist()}: count rows from 0"
+            f"pairs: expected indices of {n} rows of x and {m} rows of y, got {found.min(axis=0).tolist()} to "
+            f"{found.max(axis=0).tolist()}; count rows from 0"
         )
     if weights is None:
         trust = np.ones(len(found))
@@ -91,14 +93,14 @@ def check_pairs(pairs: Any, weights: Any, n: int, m: int) -> tuple[Array, Array,
         trust = np.asarray(to_numpy(weights) if hasattr(weights, "shape") else weights, dtype=np.float64)
         if trust.shape != (len(found),) or not np.all(np.isfinite(trust)) or trust.min() < 0 or trust.max() <= 0:
             raise InputError(
-                f"weights must be {len(found)} non-negative numbers, not all zero, one for each pair, got shape "
-                f"{trust.shape}: leave it out to trust all pairs alike"
+                f"weights: expected {len(found)} numbers ≥ 0, not all zero, one per pair, got shape "
+                f"{trust.shape}; leave it out for uniform weights"
             )
     return found[:, 0], found[:, 1], trust / trust.mean()
 
 
-def _completed(known: Array, x: Array, y: Array, a: Array, b: Array, rng: np.random.Generator) -> Array:
-    """The pairs' moment, plus principal axes of what is orthogonal to all pairs (weighed so as not to disturb them)."""
+def _complete_by_axes(known: Array, x: Array, y: Array, a: Array, b: Array, rng: np.random.Generator) -> Array:
+    """Add to the moment of the pairs the principal axes orthogonal to all pairs, with a small weight."""
     u, s, vt = svd(known)
     rank = int(np.sum(to_numpy(s) > 1e-4 * float(s[0]))) if float(s[0]) > 0 else 0
     u, vt = u[:, :rank], vt[:rank, :]
@@ -109,7 +111,7 @@ def _completed(known: Array, x: Array, y: Array, a: Array, b: Array, rng: np.ran
     return u @ vt + 1e-2 * free
 
 
-def _unit(moment: Array) -> Array:
+def _scale_to_unit(moment: Array) -> Array:
     xp = namespace(moment)
     size = float(xp.sqrt(xp.sum(moment * moment)))
     return moment / size if size > 0 else moment

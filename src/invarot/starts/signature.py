@@ -1,4 +1,4 @@
-"""Points matched by what rotations cannot change: the sorted profile of their similarities to their own cloud."""
+"""Points matched by rotation-invariant profiles: their sorted similarities to their own cloud."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import Array, as_like, is_array, is_torch, namespace
 from ..errors import InputError
 from ..threads import map_blocks
-from .glance import glance
+from .glance import try_quick_map
 from .matching import moment_map, mutual_moment, soft_moment, squared_distances
 from .profiles import describe, scaled, subsample
 
@@ -36,37 +36,37 @@ def signature(
     side_weight: float = 0.3,
     look_first: bool = True,
 ) -> Array:
-    """One candidate for each subsample size and each matcher, in that order.
+    """Return one candidate per subsample size and matcher, in that order.
 
     Parameters
     ----------
     x, y : arrays (n, dx), (m, dy)
     a, b : arrays (n,), (m,)
     rng : numpy Generator
-        Not used: the signature leaves nothing to chance.
+        Not used: the signature is deterministic.
     powers : floats
-        Powers of the Gram matrix whose sorted rows are put side by side; small ones flatten the spectrum.
+        Powers of the Gram matrix whose sorted rows are concatenated; small powers flatten the spectrum.
     distances : bool
-        Whether sorted distances join the profiles.
+        Whether to add sorted distances to the profiles.
     match : "sinkhorn", "mutual" or several
         Soft matches by entropic transport, or mutual nearest profiles only.
     sizes : int, None or several
-        Most points used of each cloud (None: all).
+        Maximal number of points per cloud (None: all).
     ordered : bool
-        Rows come most important first (a frequency-ranked vocabulary): a subsample is then the first rows.
+        Rows are sorted by importance (a frequency-ranked vocabulary): a subsample is then the first rows.
     quantiles : int
         Length of a profile.
     standardise : bool
-        Scale profiles to unit length, centre them, and scale again: for noisy, unlike spaces.
+        Scale profiles to unit length, centre them, and scale again: for noisy or different spaces.
     epsilon : float
         Entropy weight of the match, relative to the mean cost.
     side : (fx, fy), arrays (n,) or (n, k) and (m,) or (m, k)
         Side information that should agree between matched points, such as log frequency rank.
     side_weight : float
-        Weight of the side information beside the profiles (both scaled to mean cost one).
+        Weight of the side information relative to the profiles (both scaled to mean cost one).
     look_first : bool
-        Where the profiles of a few of many points already give a map that is plainly right, take it
-        (`invarot.starts.glance`): the other options then have no say. Not with side information.
+        If the profiles of a few of many points already give a map that is clearly right, return it
+        (`invarot.starts.glance`) and ignore the other options. Not with side information.
 
     Returns
     -------
@@ -76,9 +76,9 @@ def signature(
     _check(powers, distances, matchers, quantiles, epsilon, side_weight)
     maps = []
     for size in as_sizes(sizes):
-        (xs, a_s, rows), (ys, b_s, columns) = _both_subsamples(x, y, a, b, size, ordered)
+        (xs, a_s, rows), (ys, b_s, columns) = _subsample_both(x, y, a, b, size, ordered)
         looks = look_first and side is None
-        plain = glance(xs, ys, a_s, b_s, quantiles=quantiles, epsilon=epsilon) if looks else None
+        plain = try_quick_map(xs, ys, a_s, b_s, quantiles=quantiles, epsilon=epsilon) if looks else None
         if plain is not None:
             maps += [plain] * len(matchers)
             continue
@@ -88,7 +88,7 @@ def signature(
         if side is not None:
             cost = cost + side_weight * side_cost(side, x, y, rows, columns, a_s, b_s)
         for matcher in matchers:
-            maps.append(moment_map(_moment(matcher, cost, xs, ys, a_s, b_s, epsilon)))
+            maps.append(moment_map(_match_moment(matcher, cost, xs, ys, a_s, b_s, epsilon)))
     return namespace(x).stack(maps)
 
 
@@ -103,17 +103,17 @@ def profile_cost(
     quantiles: int = 128,
     standardise: bool = True,
 ) -> Array:
-    """Squared distances between the profiles of all points of both clouds, (n, m), scaled to mean one."""
+    """Return squared distances between the profiles of all points of both clouds, (n, m), scaled to mean one."""
     quantiles = min(quantiles, max(x.shape[0], y.shape[0]))
     px = describe(x, a, powers=powers, distances=distances, quantiles=quantiles, standardise=standardise)
     py = describe(y, b, powers=powers, distances=distances, quantiles=quantiles, standardise=standardise)
     return scaled(squared_distances(px, py), a, b)
 
 
-def _both_subsamples(
+def _subsample_both(
     x: Array, y: Array, a: Array, b: Array, size: int | None, ordered: bool
 ) -> list[tuple[Array, Array, Array]]:
-    """`subsample` of each cloud, side by side where there are cores for it."""
+    """Subsample each cloud, in parallel if there are cores."""
 
     def work(side: tuple[Array, Array]) -> tuple[Array, Array, Array]:
         return subsample(*side, size, ordered=ordered)
@@ -122,22 +122,24 @@ def _both_subsamples(
     return list(map(work, sides) if is_torch(x) else map_blocks(work, sides))
 
 
-def _moment(matcher: str, cost: Array, x: Array, y: Array, a: Array, b: Array, epsilon: float) -> Array:
+def _match_moment(matcher: str, cost: Array, x: Array, y: Array, a: Array, b: Array, epsilon: float) -> Array:
     if matcher == "mutual":
         return mutual_moment(cost, x, y, a, b)
     return soft_moment(cost, x, y, a, b, epsilon=epsilon)
 
 
 def as_sizes(sizes: int | Sequence[int | None] | None) -> tuple[int | None, ...]:
-    """One size or several, checked."""
+    """Return one size or several as a tuple, checked."""
     found = (sizes,) if sizes is None or isinstance(sizes, int) else tuple(sizes)
     if not found or any(size is not None and size < 1 for size in found):
-        raise InputError(f"sizes must be positive, or None for all points, got {sizes}: give at least one size")
+        raise InputError(
+            f"sizes: expected at least one number ≥ 1, or None for all points, got {sizes}; pass sizes=None"
+        )
     return found
 
 
 def side_cost(side: tuple[Any, Any], x: Array, y: Array, rows: Array, columns: Array, a: Array, b: Array) -> Array:
-    """Squared distances between the side information of chosen rows of ``x`` and of ``y``, of mean one."""
+    """Return squared distances between the side information of the given rows of ``x`` and ``y``, of mean one."""
     xp = namespace(x)
     fx, fy = _side_features(side, x, y)
     return scaled(squared_distances(xp.take(fx, rows, axis=0), xp.take(fy, columns, axis=0)), a, b)
@@ -150,14 +152,14 @@ def _side_features(side: tuple[Any, Any], x: Array, y: Array) -> tuple[Array, Ar
         feature = feature[:, None] if feature.ndim == 1 else feature
         if feature.ndim != 2 or feature.shape[0] != points.shape[0]:
             raise InputError(
-                f"side {name} must have one row per point ({points.shape[0]}), got shape {tuple(feature.shape)}: "
-                "give (fx, fy), one feature or vector of features for each point"
+                f"side: expected {points.shape[0]} rows in {name}, one per point, got shape {tuple(feature.shape)}; "
+                "pass (fx, fy), one feature or feature vector per point"
             )
         found.append(feature)
     if found[0].shape[1] != found[1].shape[1]:
         raise InputError(
-            f"side fx and fy must have as many columns, got {found[0].shape[1]} and {found[1].shape[1]}: "
-            "give the same features for both clouds"
+            f"side: expected as many columns in fx as in fy, got {found[0].shape[1]} and {found[1].shape[1]}; "
+            "pass the same features for both clouds"
         )
     return found[0], found[1]
 
@@ -166,13 +168,13 @@ def _check(
     powers: Sequence[float], distances: bool, matchers: tuple[str, ...], quantiles: int, epsilon: float, weight: float
 ) -> None:
     if not powers and not distances:
-        raise InputError("powers must not be empty unless distances=True, got (): give at least one Gram power")
+        raise InputError("powers: expected at least one Gram power unless distances=True, got (); try powers=(0.5,)")
     unknown = [name for name in matchers if name not in MATCHERS]
     if unknown or not matchers:
-        raise InputError(f"match must be of {MATCHERS}, got {matchers}: choose one or several of them")
+        raise InputError(f"match: expected one or several of {', '.join(MATCHERS)}, got {matchers}")
     if quantiles < 1:
-        raise InputError(f"quantiles must be at least 1, got {quantiles}: give the length of a profile")
+        raise InputError(f"quantiles: expected a number ≥ 1, got {quantiles}; pass the length of a profile")
     if not epsilon > 0:
-        raise InputError(f"epsilon must be positive, got {epsilon}: it is relative to the mean cost, try 0.05")
+        raise InputError(f"epsilon: expected a number > 0, got {epsilon}; it is relative to the mean cost, try 0.05")
     if not weight >= 0:
-        raise InputError(f"side_weight must not be negative, got {weight}: use 0 to ignore the side information")
+        raise InputError(f"side_weight: expected a number ≥ 0, got {weight}; use 0 to ignore the side information")

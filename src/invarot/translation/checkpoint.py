@@ -1,4 +1,4 @@
-"""Finished stages on disk, so that a run that was killed continues where it stopped."""
+"""Finished stages on disk, so that a run that was stopped can resume."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Checkpoint:
         self._claim(digest.hexdigest())
 
     def _claim(self, digest: str) -> None:
-        """Mark the folder as that of one run, or check that it is."""
+        """Mark the folder as belonging to this run, or check that it does."""
         note = self.folder / "run.txt"
         if not note.exists():
             if any(self.folder.iterdir()):
@@ -47,12 +47,12 @@ class Checkpoint:
             )
 
     def load(self, stage: str) -> Alignment | None:
-        """Return what the stage found; None if it did not finish."""
+        """Return the alignment of the stage; None if it did not finish."""
         path = self.folder / _file_name(stage)
         return load(path) if path.is_dir() else None
 
     def save(self, stage: str, found: Alignment) -> None:
-        """Keep what the stage found."""
+        """Save the alignment of the stage."""
         save(found, self.folder / _file_name(stage))
 
 

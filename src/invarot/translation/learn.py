@@ -41,7 +41,7 @@ def learn(
     Parameters
     ----------
     source, target : Vectors, path or gensim ``KeyedVectors``
-        Whatever :func:`invarot.words.read_vectors` takes; most frequent words first, unless the recipe says otherwise.
+        Any input of :func:`invarot.words.read_vectors`; most frequent words first, unless the recipe has ``ordered=False``.
     how : Recipe or {"best", "fast", "paper"}
         The settings of every step; see :func:`invarot.translation.recipe`.
     rng : int or numpy.random.Generator
@@ -49,15 +49,15 @@ def learn(
     device : {"cpu", "cuda", "cuda:1", "auto"}, optional
         Where it is learned ("auto": on a CUDA device if there is one); by default on the CPU.
     memory : str or int, optional
-        Bound of the plan step, as in :func:`invarot.align`.
+        Memory limit of the plan step, as in :func:`invarot.align`.
     keep : int, optional
         Words per side that stay in the model, the first ones; the others only help to fit it. By default all.
     dictionary : pairs of words, optional
-        Measured after each stage, round and step, and recorded in the history; it takes no part in learning.
+        Accuracy on it is recorded in the history after each stage, round and step; it is not used for learning.
     on_event : callable, optional
         Called with a dict, ``stage`` and what was measured, after each step of the solver and round of refinement.
     checkpoint : path, optional
-        Folder where finished stages of the solve are kept; a run that was killed continues from there.
+        Folder where finished stages of the solve are saved; a run that was stopped resumes from there.
 
     Returns
     -------
@@ -101,7 +101,7 @@ def learn(
 
 
 def adjust(model: Translation, *, device: str | None = None, **changes: Any) -> Translation:
-    """Change the finishing steps of a learned translation; its maps stay as they are.
+    """Change the finishing steps of a learned translation; its maps are unchanged.
 
     Parameters
     ----------

@@ -23,14 +23,14 @@ from .pipeline import find_applied, map_known, map_new
 from .recipe import Recipe
 from .steps.shape import SIDES, Side, StepRecord
 
-SHORTLIST = 200  # nearest by cosine that the translations of a few words are chosen among
+SHORTLIST = 200  # nearest by cosine among which translations of a few words are searched
 
 Floats = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Translation:
-    """What :func:`invarot.translation.learn` found.
+    """The result of :func:`invarot.translation.learn`.
 
     Attributes
     ----------
@@ -39,9 +39,9 @@ class Translation:
     steps : tuple of StepRecord
         Every step in order: whether it was applied and why not, and what it fitted.
     verdict : Verdict
-        Of the solve.
+        The verdict of the solve.
     recipe : Recipe
-        What was asked for.
+        The settings.
     history : list of dict
         One row per step of the solver and per round of refinement.
     settings : dict
@@ -85,7 +85,7 @@ class Translation:
         Parameters
         ----------
         words : str or iterable of str
-            A word that is not in the vocabulary is an error that names it.
+            A word that is not in the vocabulary is an error.
         k : int
             Translations per word.
         method : {"csls", "cosine", "inverted-softmax"}
@@ -139,7 +139,7 @@ class Translation:
         dictionary : path or list of pairs
         method : {"csls", "cosine", "inverted-softmax"}
         reverse : bool
-            The dictionary goes from the target to the source.
+            The dictionary is from target to source.
 
         Returns
         -------
@@ -158,7 +158,7 @@ class Translation:
         return _report_scores(evaluate(x, y, gold.targets, method=method), gold)
 
     def mapped(self) -> tuple[Vectors, Vectors]:
-        """Return both sides as word vectors of the common space, of unit length, ready to be written."""
+        """Return both sides as word vectors of the common space, of unit length, to be written to files."""
         x, y = (to_numpy(unit_rows(z)).astype(np.float32) for z in self.clouds)
         return Vectors(self.source.words, x, self.source.source), Vectors(self.target.words, y, self.target.source)
 
@@ -170,8 +170,7 @@ class Translation:
         vectors : array (n, dx) or (n, dy)
             As they are read.
         words : n strings, optional
-            Needed where the model uses spelling. With a rank penalty, words that are not known or not given count as rarer
-            than all that are.
+            Needed if the model uses spelling. With a rank penalty, unknown words count as rarer than all known ones.
         side : {"source", "target"}
 
         Returns

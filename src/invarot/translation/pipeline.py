@@ -18,7 +18,7 @@ from .steps.solve import SOLVE
 from .steps.spelling import SPELLING
 
 PIPELINE = (PREPARE, SOLVE, REFINE, LOCAL_CENTRING, SPELLING, PENALTIES)
-FINISHING = (LOCAL_CENTRING, SPELLING, PENALTIES)  # in the common space: they leave the maps alone
+FINISHING = (LOCAL_CENTRING, SPELLING, PENALTIES)  # in the common space: they do not change the maps
 _BY_NAME = {step.name: step for step in PIPELINE}
 
 

@@ -1,4 +1,4 @@
-"""What is recorded and reported while a translation is learned: steps and, given a dictionary, accuracy."""
+"""Record and report the progress of learning: steps and, given a dictionary, accuracy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Scorer = Callable[[Array, Array], float]  # rows of x and of y in one space -> s
 
 
 class Progress:
-    """The history of a run; ``listener`` is told of every event as it happens.
+    """The history of a run; ``listener`` is called with every event.
 
     The ``dictionary`` is only used to measure.
     """
@@ -30,7 +30,7 @@ class Progress:
         self.history: list[Event] = []
 
     def report(self, event: Event) -> None:
-        """Record ``event`` and tell the listener."""
+        """Record ``event`` and pass it to the listener."""
         self.history.append(event)
         if self.listener is not None:
             self.listener(event)
@@ -38,7 +38,7 @@ class Progress:
     def make_scorer(self, source: Sequence[str], target: Sequence[str]) -> Scorer | None:
         """Return a function that measures precision at 1 by CSLS on the first words of each side.
 
-        None without a dictionary, or where none of its pairs is in the vocabularies.
+        None without a dictionary, or if none of its pairs is in the vocabularies.
         """
         source, target = source[:MEASURED], target[:MEASURED]
         gold = None if self.dictionary is None else Gold.from_pairs(self.dictionary, source, target)
@@ -52,7 +52,7 @@ class Progress:
         return score
 
     def record_score(self, stage: str, score: Scorer | None, x: Array, y: Array) -> None:
-        """Record the precision at 1 after ``stage``; nothing where there is no scorer."""
+        """Record the precision at 1 after ``stage``, if there is a scorer."""
         if score is not None:
             self.history.append({"stage": stage, "precision@1": score(x, y)})
 

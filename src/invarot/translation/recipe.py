@@ -43,10 +43,10 @@ class Recipe:
     prepare : tuple of {"unit", "center", "none"}
         Preprocessing of both sides, in order.
     stages : tuple of int
-        Words per side in each stage of the solve, growing. The first stage searches; each later one starts from the map
-        of the one before.
+        Words per side in each stage of the solve, increasing. The first stage searches; each later one starts from the
+        map of the previous one.
     schedule : Schedule, optional
-        How epsilon falls in the first stage, as in :func:`invarot.align`; None adapts to the data.
+        How epsilon decreases in the first stage, as in :func:`invarot.align`; None adapts to the data.
     start : str
         Where the first stage starts, as in :func:`invarot.align`.
     effort : {"quick", "normal", "high", "max"} or None
@@ -54,9 +54,9 @@ class Recipe:
     p : float in [1, inf]
         Schatten exponent of the solved map.
     rounds : int
-        Rounds of refinement, at most; 0 leaves the map as solved.
+        Maximal number of rounds of refinement; 0 keeps the solved map.
     refine_words : int
-        Words per side that take part in the refinement. Local centring and penalties are not applied to vocabularies with
+        Words per side used in the refinement. Local centring and penalties are not applied to vocabularies with
         more.
     local_centring : float in [0, 1]
         Share of the mean of its neighbours that is subtracted from each word. Needs 500 words per side.
@@ -65,7 +65,7 @@ class Recipe:
     rank_penalty : float in [0, 1]
         Penalty for rare words, per unit of log rank. Needs 10,000 words per side, and rows in order of frequency.
     spelling : float
-        Weight of spelling beside a weight of 1 for the vectors; 0 uses the vectors alone.
+        Weight of spelling relative to the vectors; 0 uses only the vectors.
     ordered : bool
         Whether rows come most frequent first.
     """
@@ -115,7 +115,7 @@ class Recipe:
             )
         if self.rank_penalty and not self.ordered:
             raise InputError(
-                "rank_penalty: expected 0 with ordered=False, since the rank of a row then says nothing, got "
+                "rank_penalty: expected 0 with ordered=False, since rows are then not ranked by frequency, got "
                 f"{self.rank_penalty:g}; set rank_penalty=0 or ordered=True"
             )
 

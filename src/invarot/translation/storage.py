@@ -20,9 +20,9 @@ Arrays = dict[str, np.ndarray[Any, Any]]
 
 
 def save(model: Translation, path: str | os.PathLike[str]) -> None:
-    """Write ``model`` to the folder ``path``, all of it or nothing.
+    """Write ``model`` to the folder ``path``, atomically.
 
-    A translation that is already there is replaced; a folder with anything else in it, or a file, is left alone.
+    An existing translation is replaced; a file, or a folder with anything else in it, raises an error.
     """
     arrays: Arrays = {}
     facts: dict[str, Any] = {
@@ -43,7 +43,7 @@ def save(model: Translation, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> Translation:
-    """Return the translation that was saved to the folder ``path``.
+    """Load the translation saved in the folder ``path``.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def load(path: str | os.PathLike[str]) -> Translation:
         return _build(arrays, facts)
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(
-            f"path: expected every part of a translation in {path}, got none for {error}; learn it again"
+            f"path: expected a complete translation in {path}, got a missing or unknown part ({error}); learn it again"
         ) from error
 
 

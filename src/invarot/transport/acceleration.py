@@ -1,9 +1,9 @@
-"""Anderson acceleration of Sinkhorn sweeps, with a way back.
+"""Anderson acceleration of Sinkhorn sweeps, with a safeguard.
 
-A sweep is a fixed-point map v → G(v) that, near the answer, is linear and self-adjoint in the inner product weighted by b.
-Its plain iterates contract by a factor λ a sweep, the second eigenvalue, and a problem that is slow has λ near 1. The
-combination of the last few iterates whose residual G(v) − v is smallest contracts about as √(1 − λ) says: ten times
-fewer sweeps where λ = 0.99. Each start of a batch has its own combination.
+A sweep is a fixed-point map v → G(v) that, near the solution, is linear and self-adjoint in the inner product weighted by
+b. Plain sweeps converge by a factor λ per sweep, the second eigenvalue; slow problems have λ near 1. The combination of the
+last few iterates with the smallest residual G(v) − v converges at a rate of about √(1 − λ): ten times fewer sweeps at
+λ = 0.99. Each start of a batch has its own combination.
 """
 
 from __future__ import annotations
@@ -11,33 +11,33 @@ from __future__ import annotations
 from ..arrays import Array, device, namespace
 
 AFTER = 4  # plain sweeps before the first combination: an inexact solve rarely needs more
-DEPTH = 5  # differences that are kept
-GROWTH = 2.0  # a combination whose error is larger than this times the least so far is undone
-LEAP = 5.0  # the largest step of a log-potential that is believed: further away a sweep is far from linear
-RIDGE = 1e-8  # of the trace of the normal equations
+DEPTH = 5  # differences kept
+GROWTH = 2.0  # a combination whose error exceeds this times the least error so far is undone
+LEAP = 5.0  # largest accepted step of a log-potential: for longer steps a sweep is far from linear
+RIDGE = 1e-8  # relative to the trace of the normal equations
 
 
 class Anderson:
-    """Where to go after each sweep; fed with every v and the G(v) it led to."""
+    """Proposes the next v after each sweep, from every v and its G(v)."""
 
     def __init__(self, b: Array) -> None:
         self.b = b
         self.moves: list[Array] = []  # differences of successive G(v), (…, m)
-        self.bends: list[Array] = []  # and of their residuals
+        self.bends: list[Array] = []  # differences of their residuals
         self.last: tuple[Array, Array] | None = None  # the G(v) of the last good sweep, and its residual
         self.least: Array  # (…): the smallest error so far
-        self.rest: Array  # (…): plain sweeps still to do
-        self.penalty: Array  # (…): how many the next undone combination will cost
+        self.rest: Array  # (…): plain sweeps left to do
+        self.penalty: Array  # (…): plain sweeps after the next undone combination
 
     def propose(self, v: Array, fresh: Array, error: Array, tol: float, *, last: bool = False) -> Array:
-        """The v to sweep next, from the last one, its G(v) = ``fresh`` and its error (…); nothing risky in the ``last``."""
+        """Return the next v, from the last v, its G(v) = ``fresh`` and its error (…); no combination in the ``last`` sweep."""
         xp = namespace(v)
         residual = fresh - v
         if self.last is None:
             self.last, self.least = (fresh, residual), error
             self.rest, self.penalty = xp.full_like(error, AFTER - 1.0), xp.full_like(error, 2.0 * AFTER)
             return fresh
-        # NaN is bad too, and fresh from a v that was not combined is kept whatever its error
+        # NaN is bad too; the result of a plain sweep is kept whatever its error
         bad = ~(error <= GROWTH * self.least) & (self.rest <= 0)
         good = ~bad[..., None]
         before, residual_before = self.last
@@ -49,7 +49,7 @@ class Anderson:
         return self.last[0] if last else self._combine((self.rest <= 0) & (error > tol))
 
     def _remember(self, good: Array, move: Array, bend: Array) -> None:
-        """Add a difference; a start that went wrong forgets all of its own."""
+        """Add a difference; a start whose combination was bad drops all of its differences."""
         xp = namespace(move)
         nothing = xp.zeros_like(move)
         keep = slice(-DEPTH + 1, None)
@@ -57,7 +57,7 @@ class Anderson:
         self.bends = [xp.where(good, one, nothing) for one in (*self.bends[keep], bend)]
 
     def _combine(self, when: Array) -> Array:
-        """The last G(v), less the combination of moves that takes most of its residual away, for the starts ``when``."""
+        """Return the last G(v) minus the combination of moves that best cancels its residual, for the starts ``when``."""
         xp = namespace(when)
         assert self.last is not None
         fresh, residual = self.last
@@ -73,5 +73,5 @@ class Anderson:
         pull = weighted @ xp.astype(residual, wide)[..., None]
         weights = xp.linalg.solve(normal, pull)
         step = xp.sum(weights * xp.astype(xp.stack(self.moves, axis=-2), wide), axis=-2)
-        believed = when & (xp.max(xp.abs(step), axis=-1) <= LEAP)  # not NaN
-        return xp.where(believed[..., None], fresh - xp.astype(step, fresh.dtype), fresh)
+        accepted = when & (xp.max(xp.abs(step), axis=-1) <= LEAP)  # False for NaN
+        return xp.where(accepted[..., None], fresh - xp.astype(step, fresh.dtype), fresh)

@@ -1,4 +1,4 @@
-"""Dense or streamed, on which device: chosen before anything is allocated, by the memory each needs."""
+"""Choose dense or streamed costs before anything is allocated, by the memory each needs."""
 
 from __future__ import annotations
 
@@ -15,16 +15,22 @@ from .acceleration import DEPTH
 from .cost import LEAST_ROWS, BlockedCost, Cost, block_entries
 
 SHARE_OF_FREE = 0.5
-SIMPLEX = 6  # what the network simplex holds beside each entry of the cost: the plan, and its arcs
-CUDA_DENSE = 1 << 26  # on CUDA plain torch and a float32 kernel win up to about so many entries (results/gpu_solve.md)
-# Past the second sweep a half-precision kernel is read instead of made again, if that is faster: with many entries (below,
-# launches take the time of either) and more multiply-adds for each than the reading of it is worth (results/gpu_solve.md).
+SIMPLEX = 6  # numbers per entry of the cost that the network simplex stores: the plan and its arcs
+CUDA_DENSE = (
+    1 << 26
+)  # on CUDA, plain torch with a float32 kernel is faster up to about this many entries (results/gpu_solve.md)
+# After the second sweep a stored half-precision kernel is read instead of recomputed, if that is faster: with many entries
+# (with few, launches dominate) and more multiply-adds per entry than reading it costs (results/gpu_solve.md).
 KEPT_ENTRIES, KEPT_WORK = 1 << 29, 192
-FUSED_STARTS, FUSED_POINTS, FUSED_DIMENSIONS = 16, 512, 16  # batches of plans so small get a block of threads each
+FUSED_STARTS, FUSED_POINTS, FUSED_DIMENSIONS = (
+    16,
+    512,
+    16,
+)  # in batches of plans this small, each gets a block of threads
 
 
 def parse_memory(value: str | int | float | None, name: str = "memory") -> int | None:
-    """Bytes from ``"2GiB"``, ``"500 MB"`` or a number; None stays None (a share of what is free).
+    """Return bytes from ``"2GiB"``, ``"500 MB"`` or a number; None stays None (a share of the free memory).
 
     Examples
     --------
@@ -45,22 +51,22 @@ def parse_memory(value: str | int | float | None, name: str = "memory") -> int |
 
 
 def free_memory(like: Array) -> int:
-    """Bytes that are free on the device of ``like``."""
+    """Return the bytes free on the device of ``like``."""
     if on_cuda(like):
         return free_device_memory(like)
     try:
         with open("/proc/meminfo", encoding="ascii") as lines:
             for line in lines:
                 if line.startswith("MemAvailable:"):
-                    return min(int(line.split()[1]) * 1024, _left_to_container())
+                    return min(int(line.split()[1]) * 1024, _container_memory_left())
     except OSError:
         pages = os.sysconf("SC_AVPHYS_PAGES") if "SC_AVPHYS_PAGES" in os.sysconf_names else 1 << 18
         return pages * 4096
     return 1 << 30
 
 
-def _left_to_container(root: Path = Path("/sys/fs/cgroup")) -> int:
-    """Bytes that a container may still take (cgroup v2); no bound of its own: as good as any number."""
+def _container_memory_left(root: Path = Path("/sys/fs/cgroup")) -> int:
+    """Return the bytes a container may still allocate (cgroup v2); a huge number if it has no limit."""
     try:
         limit, used = ((root / name).read_text() for name in ("memory.max", "memory.current"))
         cached = re.search(r"^inactive_file (\d+)", (root / "memory.stat").read_text(), re.MULTILINE)
@@ -72,15 +78,15 @@ def _left_to_container(root: Path = Path("/sys/fs/cgroup")) -> int:
 
 
 def memory_needed(z: Array, y: Array, *, dense: bool) -> int:
-    """Bytes a plan step for z (s, n, d) and y (m, d) holds at its height.
+    """Return the peak memory in bytes of a plan step for z (s, n, d) and y (m, d).
 
-    Points and images, the past of an accelerated Sinkhorn, a block for each thread of ours (torch has its own), the
-    kernel where it is kept.
+    Points and images, the history of Anderson acceleration, a block per thread of ours (torch has its own), and the
+    kernel if it is stored.
     """
     batch, n, d = z.shape
     m = y.shape[0]
     points = batch * (3 * n + m) * d + 2 * m * d + 8 * batch * (n + m)
-    past = 2 * batch * m * (2 * (DEPTH + 1) + 2 * DEPTH)  # in float64 where they are combined
+    past = 2 * batch * m * (2 * (DEPTH + 1) + 2 * DEPTH)  # float64 while they are combined
     block = min(max(block_entries(z), LEAST_ROWS * batch * m), batch * n * m)
     threads = 1 if is_torch(z) else workers()
     block *= 2 * min(threads, math.ceil(batch * n * m / block))
@@ -88,18 +94,18 @@ def memory_needed(z: Array, y: Array, *, dense: bool) -> int:
 
 
 def check_exact_fits(n: int, m: int, *, assignment: bool, memory: int | None, like: Array) -> None:
-    """Exact plans hold the cost matrix in float64, and the network simplex its arcs as well."""
+    """Raise if an exact plan does not fit: it needs the cost matrix in float64, the network simplex also its arcs."""
     need = 8 * n * m * (1 if assignment else SIMPLEX)
     bound = memory if memory is not None else int(SHARE_OF_FREE * free_memory(to_numpy(like[:1])))
     if need > bound:
         raise MemoryBound(
-            f"memory: an exact plan of {n} × {m} points needs {need / 2**20:.0f} MiB, the bound is {bound / 2**20:.0f} MiB; "
+            f"memory: expected {need / 2**20:.0f} MiB for an exact plan of {n} × {m} points, got a limit of {bound / 2**20:.0f} MiB; "
             "raise memory=, or use solver=Sinkhorn(), which streams"
         )
 
 
 def make_cost(z: Array, y: Array, scale: float, a: Array, b: Array, *, memory: int | None) -> Cost:
-    """A cost object for z (s, n, d): dense where its kernel fits ``memory`` bytes and wins, streamed otherwise."""
+    """Return a cost object for z (s, n, d): dense if its kernel fits ``memory`` bytes and is faster, else streamed."""
     batch, n, d = z.shape
     m = y.shape[0]
     bound = memory if memory is not None else int(SHARE_OF_FREE * free_memory(z))
@@ -114,8 +120,8 @@ def make_cost(z: Array, y: Array, scale: float, a: Array, b: Array, *, memory: i
     need = memory_needed(z, y, dense=False)
     if need > bound:
         raise MemoryBound(
-            f"memory: a streamed plan of {n} × {m} points in {d} dimensions ({batch} starts) needs {need / 2**20:.0f} MiB, "
-            f"the bound is {bound / 2**20:.0f} MiB; raise memory=, solve fewer starts at a time, allow fewer threads, or pass float32 points"
+            f"memory: expected {need / 2**20:.0f} MiB for a streamed plan of {n} × {m} points in {d} dimensions ({batch} starts), "
+            f"got a limit of {bound / 2**20:.0f} MiB; raise memory=, solve fewer starts at a time, use fewer threads, or pass float32 points"
         )
     if kernels:
         from .gpu.cost import KernelCost, precision_for

@@ -1,8 +1,8 @@
-"""The cost of one plan step, seen only through what a Sinkhorn iteration asks of it.
+"""The cost of one plan step, as an object with the operations that Sinkhorn needs.
 
 For mapped source points z (…, n, d) and targets y (m, d), the plan is Γij = aᵢ bⱼ exp(Lij + uᵢ + vⱼ) with the scores
 Lij = scale·⟨zᵢ, yⱼ⟩ and scale = 2/ε: the squared norms of the cost ‖zᵢ − yⱼ‖² are absorbed by the potentials u and v.
-A cost object answers two questions, ``sweep`` and ``images``, and never shows an n×m array.
+A cost object has two methods, ``sweep`` and ``images``, and never returns an n×m array.
 """
 
 from __future__ import annotations
@@ -30,52 +30,54 @@ from .onepass import can_compile, one_pass
 
 T = TypeVar("T")
 
-NUMPY_BLOCK = 1 << 20  # scores in a block: a thread's block and its temporaries stay in cache
-TORCH_BLOCK = 1 << 24  # torch threads each operation itself: fewer, larger blocks
+NUMPY_BLOCK = 1 << 20  # scores per block: the block of a thread and its temporaries stay in cache
+TORCH_BLOCK = 1 << 24  # torch parallelises each operation itself: fewer, larger blocks
 CUDA_BLOCK = 1 << 27
-KEPT_BLOCK = 1 << 22  # a kept kernel is only read: larger blocks, fewer hand-overs between threads
-LEAST_ROWS = 64  # fewer and the matrix product spends its time packing y
+KEPT_BLOCK = 1 << 22  # a stored kernel is only read: larger blocks, less threading overhead
+LEAST_ROWS = 64  # with fewer, the matrix product spends its time packing y
 
 
 class Cost(Protocol):
-    """What Sinkhorn, and the map step after it, may ask."""
+    """The operations used by Sinkhorn and by the map step."""
 
     def sweep(self, v: Array) -> tuple[Array, Array]:
-        """One full iteration: u from v so that every row is right, then v from u so that every column is."""
+        """Run one full iteration: u from v to match the row sums, then v from u to match the column sums."""
 
     def images(self, u: Array, v: Array) -> tuple[Array, Array]:
-        """Γ y (…, n, d) and the row sums of Γ (…, n)."""
+        """Return Γ y (…, n, d) and the row sums of Γ (…, n)."""
 
     @property
     def mode(self) -> str:
-        """How the work is done, for the history: ``dense``, ``streamed``, …"""
+        """How the cost is computed, for the history: ``dense``, ``streamed``, …"""
 
 
 @runtime_checkable
 class WholeCost(Cost, Protocol):
-    """A cost that can do all sweeps of a plan step by itself."""
+    """A cost that runs all sweeps of a plan step itself."""
 
     def solve(self, v: Array, *, tol: float, max_iter: int) -> tuple[Array, Array, Array, int]:
-        """Sweeps from ``v`` until each start's error is within ``tol``: u, v, the errors, and the most sweeps."""
+        """Sweep from ``v`` until each start's error is within ``tol``; return u, v, errors and the largest sweep count."""
 
 
 class BlockedCost:
-    """Scores by blocks of rows, on any array library.
+    """Scores computed in blocks of rows, with any array library.
 
-    ``keep=True`` holds the stabilised kernel exp(L + v₀ − row maximum), (…, n, m), so that later sweeps are one pass of
-    multiply-adds over it; ``keep=False`` recomputes each block from z and y and never holds more than a block.
+    ``keep=True`` stores the stabilised kernel exp(L + v₀ − row maximum), (…, n, m), so that later sweeps are one pass of
+    multiply-adds over it; ``keep=False`` recomputes each block from z and y and stores one block at a time.
     """
 
     def __init__(self, z: Array, y: Array, scale: float, a: Array, b: Array, *, keep: bool = True) -> None:
         self.z, self.y, self.yt = z * scale, y, transpose(y)
-        self._begin((*z.shape[:-1], y.shape[-2]), a, b, keep)
+        self._set_up((*z.shape[:-1], y.shape[-2]), a, b, keep)
 
-    def _begin(self, shape: tuple[int, ...], a: Array, b: Array, keep: bool) -> None:
+    def _set_up(self, shape: tuple[int, ...], a: Array, b: Array, keep: bool) -> None:
         xp, z = namespace(self.z), self.z
         self.shape, self.a, self.b, self.keep = shape, a, b, keep
         self.compiled = keep and not is_torch(z) and shape[:-2] == (1,) and can_compile(math.prod(shape))
         self.tiny = float(xp.finfo(z.dtype).tiny) / machine_epsilon(z)
-        self.reach = 0.4 * math.log(float(xp.finfo(z.dtype).max))  # how far v may drift before the kernel is rebuilt
+        self.reach = 0.4 * math.log(
+            float(xp.finfo(z.dtype).max)
+        )  # how far v may change before the kernel is recomputed
         self.kernel: Array | None = None  # until the first potential is absorbed
         self.top = xp.zeros(self.shape[:-1], dtype=z.dtype, device=device(z))
         self.absorbed: Array
@@ -88,7 +90,7 @@ class BlockedCost:
 
     def sweep(self, v: Array) -> tuple[Array, Array]:
         xp = namespace(v)
-        self._reach_for(v)
+        self._ensure_range(v)
         shift = v - self.absorbed
         right = self.b * xp.exp(shift)
         u = xp.empty_like(self.top)
@@ -99,14 +101,14 @@ class BlockedCost:
             u[..., rows] = -xp.log(mass) - top
             return columns
 
-        columns = sum(self._over_rows(work, read=self.keep)) * xp.exp(shift)
+        columns = sum(self._map_rows(work, read=self.keep)) * xp.exp(shift)
         if bool(xp.min(columns) > self.tiny):
             return u, v - xp.log(columns)
-        # some column received nothing a float can hold: find its potential in the log domain
+        # a column sum underflowed: compute its potential in the log domain
         return u, self.column_potential(u)
 
     def _both_sums(self, kernel: Array, right: Array, a: Array) -> tuple[Array, Array]:
-        """K · right and (a / that) · K for a block of rows K."""
+        """Return mass = K · right and (a / mass) · K for a block of rows K."""
         if self.compiled:
             sums = one_pass(to_numpy(kernel[0]), to_numpy(right[0]), to_numpy(a).reshape(-1))
             return sums[0][None], sums[1][None]
@@ -114,7 +116,7 @@ class BlockedCost:
         return mass, ((a / mass)[..., None, :] @ kernel)[..., 0, :]
 
     def column_potential(self, u: Array) -> Array:
-        """v with every column right, entirely in the log domain: vⱼ = −log Σᵢ aᵢ exp(Lij + uᵢ)."""
+        """Return the v that matches the column sums, in the log domain: vⱼ = −log Σᵢ aᵢ exp(Lij + uᵢ)."""
         xp = namespace(u)
         parts = [logsumexp(self._scores(rows) + (u + log(self.a))[..., rows, None], axis=-2) for rows in self._blocks()]
         return -logsumexp(xp.stack(parts), axis=0)
@@ -127,9 +129,9 @@ class BlockedCost:
         return out[..., :-1], out[..., -1]
 
     def apply(self, u: Array, v: Array, t: Array) -> Array:
-        """Γ t (…, n, k) for t (m, k)."""
+        """Return Γ t (…, n, k) for t (m, k)."""
         xp = namespace(u)
-        self._reach_for(v)
+        self._ensure_range(v)
         right = (self.b * xp.exp(v - self.absorbed))[..., None] * t
         out = xp.empty((*self.shape[:-1], t.shape[-1]), dtype=t.dtype, device=device(t))
 
@@ -137,41 +139,41 @@ class BlockedCost:
             kernel, top = self._kernel_rows(rows)
             out[..., rows, :] = (self.a[..., rows] * xp.exp(u[..., rows] + top))[..., None] * (kernel @ right)
 
-        exhaust(self._over_rows(work))
+        exhaust(self._map_rows(work))
         return out
 
     # -- blocks ----------------------------------------------------------------------------------------------------
 
-    def _reach_for(self, v: Array) -> None:
-        """Have a kernel from which ``v`` is within a float's range."""
+    def _ensure_range(self, v: Array) -> None:
+        """Recompute the kernel if ``v`` has changed too much for the range of a float."""
         xp = namespace(v)
         if self.kernel is None or bool(xp.max(xp.abs(v - self.absorbed)) > self.reach):
             self._absorb(v)
 
     def _absorb(self, v: Array) -> None:
-        """Take v into the kernel; where the kernel is kept, compute it."""
+        """Absorb v into the kernel; compute the kernel if it is stored."""
         xp = namespace(v)
         self.absorbed = v
         if not self.keep:
-            self.kernel = v  # blocks are made on demand; a marker that v is absorbed
+            self.kernel = v  # blocks are computed on demand; marks v as absorbed
             return
         if self.kernel is None:
             self.kernel = xp.empty(self.shape, dtype=v.dtype, device=device(v))
         kernel = self.kernel
 
         def work(rows: slice) -> None:
-            kernel[..., rows, :], self.top[..., rows] = self._stabilised(rows)
+            kernel[..., rows, :], self.top[..., rows] = self._compute_stabilised(rows)
 
-        exhaust(self._over_rows(work))
+        exhaust(self._map_rows(work))
 
     def _kernel_rows(self, rows: slice) -> tuple[Array, Array]:
         if self.keep:
             assert self.kernel is not None
             return self.kernel[..., rows, :], self.top[..., rows]
-        return self._stabilised(rows)
+        return self._compute_stabilised(rows)
 
-    def _stabilised(self, rows: slice) -> tuple[Array, Array]:
-        """exp(L + v₀ − row maximum) and the row maximum: entries at most 1, at least one of them 1."""
+    def _compute_stabilised(self, rows: slice) -> tuple[Array, Array]:
+        """Return exp(L + v₀ − row maximum) and the row maximum: the largest entry of each row is 1."""
         xp = namespace(self.z)
         scores = self._scores(rows)
         scores += self.absorbed[..., None, :]
@@ -192,26 +194,26 @@ class BlockedCost:
         step = max(LEAST_ROWS, step)
         return (slice(i, min(i + step, n)) for i in range(0, n, step))
 
-    def _over_rows(self, work: Callable[[slice], T], *, read: bool = False) -> Iterator[T]:
-        """``work`` of each block, in order: torch brings its own threads, NumPy gets ours.
+    def _map_rows(self, work: Callable[[slice], T], *, read: bool = False) -> Iterator[T]:
+        """Yield ``work(rows)`` for each block, in order: torch has its own threads, NumPy uses ours.
 
-        ``read`` says that the work only reads a kept kernel.
+        ``read``: the work only reads a stored kernel.
         """
         blocks = self._blocks(read=read)
         return map(work, blocks) if is_torch(self.z) else map_blocks(work, blocks)
 
 
 class MatrixCost(BlockedCost):
-    """A cost that is given entry by entry, (n, m): scores −cost/ε, one start."""
+    """A cost given as a matrix (n, m): scores −cost/ε, one start."""
 
     def __init__(self, cost: Array, epsilon: float, a: Array, b: Array) -> None:
         self.z, self.factor = cost[None], -1.0 / epsilon
-        self._begin(self.z.shape, a, b, keep=True)
+        self._set_up(self.z.shape, a, b, keep=True)
 
     def plan(self, u: Array, v: Array) -> Array:
-        """Γ (…, n, m), as an array."""
+        """Return Γ (…, n, m), as an array."""
         xp = namespace(u)
-        self._reach_for(v)
+        self._ensure_range(v)
         assert self.kernel is not None
         left, right = self.a * xp.exp(u + self.top), self.b * xp.exp(v - self.absorbed)
         return left[..., :, None] * self.kernel * right[..., None, :]
@@ -221,12 +223,12 @@ class MatrixCost(BlockedCost):
 
 
 def block_entries(z: Array) -> int:
-    """Scores in a block, in the library and on the device of ``z``."""
+    """Return the scores per block for the library and device of ``z``."""
     if on_cuda(z):
         return CUDA_BLOCK
     return TORCH_BLOCK if is_torch(z) else NUMPY_BLOCK
 
 
 def exhaust(steps: Iterator[object]) -> None:
-    """Run an iterator for what it does."""
+    """Run an iterator for its side effects."""
     deque(steps, maxlen=0)

@@ -1,4 +1,4 @@
-"""Entropic plans of one pair of clouds, from points to an operator."""
+"""The entropic plan of two clouds, as an operator."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def entropic_plan(
     warm: Potentials | None = None,
     memory: int | None = None,
 ) -> EntropicPlan:
-    """Sinkhorn for ‖zᵢ − yⱼ‖² at an absolute epsilon, z (n, d) and y (m, d); within ``memory`` bytes or not at all."""
+    """Run Sinkhorn for ‖zᵢ − yⱼ‖² at an absolute epsilon, z (n, d) and y (m, d); raise if it exceeds ``memory`` bytes."""
     epsilon = check_number(epsilon, "epsilon", low=0, open_low=True)
     cost = make_cost(z[None], y, 2 / epsilon, a, b, memory=memory)
     found = sinkhorn(cost, a, b, warm=warm or Potentials.zero(a, b), tol=tol, max_iter=max_iter)

@@ -1,7 +1,7 @@
-"""Both halves of a Sinkhorn iteration in one read of the kernel: compiled where Numba is installed.
+"""Both halves of a Sinkhorn iteration in one read of the kernel, compiled if Numba is installed.
 
-Two BLAS calls read a block of the kernel twice, the second time from a cache that is hardly faster than memory. The loop
-below multiplies four rows by v while it adds the four before them, still near the core, to the column sums.
+Two BLAS calls read a block of the kernel twice, the second time from a cache hardly faster than memory. The loop below
+multiplies four rows by v while it adds the previous four, still in the nearest cache, to the column sums.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ import numpy as np
 Floats: TypeAlias = "np.ndarray[Any, np.dtype[np.floating[Any]]]"
 OnePass: TypeAlias = Callable[[Floats, Floats, Floats, Floats, Floats], None]
 
-WORTH_COMPILING = 1 << 22  # entries of a kernel: below, all sweeps of a solve together take less than the compiler
+WORTH_COMPILING = 1 << 22  # entries of a kernel: below, all sweeps of a solve take less time than compiling
 
 
 def one_pass(kernel: Floats, right: Floats, a: Floats) -> tuple[Floats, Floats]:
-    """mass = K · right and (a / mass) · K, for a block of rows K."""
+    """Return mass = K · right and (a / mass) · K, for a block of rows K."""
     mass, columns = np.empty_like(a), np.zeros_like(right)
     _compiled()(kernel, right, a, mass, columns)
     return mass, columns
 
 
 def can_compile(entries: int) -> bool:
-    """Whether a kernel of so many entries is worth it, and Numba at hand (``pip install 'invarot[fast]'``)."""
+    """Return whether compiling pays for this many ``entries`` and Numba is installed (``pip install 'invarot[fast]'``)."""
     return entries >= WORTH_COMPILING and find_spec("numba") is not None
 
 
@@ -39,12 +39,12 @@ def _compiled() -> OnePass:
     options = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz", "arcp"}}
     try:
         return numba.njit(cache=True, **options)(_four_rows_at_a_time)
-    except RuntimeError:  # nowhere to keep the compiled code
+    except RuntimeError:  # no writable cache folder
         return numba.njit(**options)(_four_rows_at_a_time)
 
 
 def _four_rows_at_a_time(kernel: Floats, right: Floats, a: Floats, mass: Floats, columns: Floats) -> None:
-    """Fill ``mass``, and add to ``columns``; what is left of a multiple of four goes row by row."""
+    """Fill ``mass`` and add to ``columns``, four rows at a time; the remaining rows one by one."""
     n, m = kernel.shape
     zero = columns[0] * 0
     u0 = u1 = u2 = u3 = zero

@@ -1,4 +1,4 @@
-"""Plans as operators: a coupling that is applied, summed and searched without being written out."""
+"""Plans as operators: couplings that are applied, summed and searched without storing the n×m matrix."""
 
 from __future__ import annotations
 
@@ -8,36 +8,36 @@ from typing import Any, Protocol
 
 from ..arrays import Array, as_like, device, entries_at_once, is_array, log, logsumexp, namespace, to_numpy, transpose
 
-ENTRIES = 1 << 21  # scores held at a time on a CPU
+ENTRIES = 1 << 21  # scores per block on a CPU
 
 
 class Plan(Protocol):
     """A coupling (n, m) with marginals a and b."""
 
     def apply(self, values: Array) -> Array:
-        """Γ values, (n, k)."""
+        """Return Γ values, (n, k)."""
 
     def dense(self) -> Array:
-        """Γ, (n, m)."""
+        """Return Γ, (n, m)."""
 
     def marginals(self) -> tuple[Array, Array]:
-        """Row and column sums."""
+        """Return the row and column sums."""
 
     def matches(self) -> Array:
-        """For each row the column that gets most of it."""
+        """Return the column with the largest entry in each row."""
 
     def cost(self) -> float:
-        """Σ Γij ‖zᵢ − yⱼ‖²."""
+        """Return Σ Γij ‖zᵢ − yⱼ‖²."""
 
     def on_host(self) -> Plan:
-        """The same plan with NumPy arrays."""
+        """Return the same plan with NumPy arrays."""
 
 
 @dataclass(frozen=True)
 class EntropicPlan:
-    """Γij = aᵢ bⱼ exp(scale·⟨zᵢ, yⱼ⟩ + uᵢ + vⱼ), kept as its factors.
+    """Γij = aᵢ bⱼ exp(scale·⟨zᵢ, yⱼ⟩ + uᵢ + vⱼ), stored as its factors.
 
-    ``error`` is the largest deviation of a marginal in the l_1 norm, ``iterations`` the sweeps it took.
+    ``error`` is the largest marginal error in the l_1 norm, ``iterations`` the number of sweeps.
     """
 
     z: Array  # (n, d) mapped source
@@ -62,11 +62,11 @@ class EntropicPlan:
         return out[:, 0] if one else out
 
     def apply_transposed(self, values: Array) -> Array:
-        """Γᵀ values."""
+        """Return Γᵀ values."""
         return self.transposed().apply(values)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        return _written_out(self, dtype)
+        return _to_dense_array(self, dtype)
 
     def on_host(self) -> EntropicPlan:
         return replace(self, **_host_arrays(self))
@@ -86,7 +86,7 @@ class EntropicPlan:
         return xp.concat(rows), columns
 
     def matches(self) -> Array:
-        """Row arg-max of Γ; a source point of no weight gets the match it would have had with some."""
+        """Return the row arg-max of Γ; a source point of weight zero gets the match it would have with positive weight."""
         xp = namespace(self.z)
         reach = self.v + log(self.b)
         return xp.concat([xp.argmax(scores + reach, axis=1) for _, scores in self._scores()])
@@ -102,7 +102,7 @@ class EntropicPlan:
         return total
 
     def entropy(self) -> float:
-        """−Σ Γ log Γ."""
+        """Return −Σ Γ log Γ."""
         xp = namespace(self.z)
         return -sum(
             float(xp.sum(xp.where(block > 0, block * log(xp.where(block > 0, block, xp.ones_like(block))), 0 * block)))
@@ -126,14 +126,14 @@ def _host_arrays(plan: EntropicPlan | SparsePlan) -> dict[str, Any]:
     return {name: to_numpy(value) for name, value in vars(plan).items() if is_array(value)}
 
 
-def _written_out(plan: Plan, dtype: Any) -> Any:
-    """For ``np.asarray(plan)``."""
+def _to_dense_array(plan: Plan, dtype: Any) -> Any:
+    """Return the dense plan for ``np.asarray(plan)``."""
     found = to_numpy(plan.dense())
     return found if dtype is None else found.astype(dtype)
 
 
 def extend(plan: EntropicPlan, z: Array, y: Array, a: Array, b: Array, used_x: Array, used_y: Array) -> EntropicPlan:
-    """A plan solved on the points of positive weight, over all points: the others get their potentials and no mass."""
+    """Extend a plan solved on the points of positive weight to all points: the others get potentials and no mass."""
     xp = namespace(z)
     v = xp.zeros_like(b)
     v[used_y] = plan.v
@@ -175,7 +175,7 @@ class SparsePlan:
         return self.transposed().apply(values)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        return _written_out(self, dtype)
+        return _to_dense_array(self, dtype)
 
     def on_host(self) -> SparsePlan:
         return replace(self, **_host_arrays(self))
@@ -195,7 +195,7 @@ class SparsePlan:
         return self.apply(xp.ones_like(self.y[:, 0])), self.apply_transposed(xp.ones_like(self.z[:, 0]))
 
     def matches(self) -> Array:
-        """Row arg-max of Γ; a source point of no weight gets its nearest target."""
+        """Return the row arg-max of Γ; a source point of weight zero gets its nearest target."""
         import numpy as np
 
         rows, columns, mass = to_numpy(self.rows), to_numpy(self.columns), to_numpy(self.mass)

@@ -1,4 +1,4 @@
-"""How epsilon falls from one outer step to the next."""
+"""The epsilon schedule: how epsilon decreases from one outer step to the next."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from ..errors import InputError
 class Schedule:
     """Epsilon starts at ``epsilon``, is multiplied by ``decay`` each outer step and stays at ``floor``.
 
-    Values are relative to the cost scale, which is fixed once a run: the mean cost 2·rms(x)·rms(y) of points that are
-    not matched (times radius over the identity's radius), so that one schedule fits any units. ``absolute=True``
-    takes them in units of the squared distance instead. ``adaptive=True`` falls faster, down to ``decay``⁸ a step,
-    while the map hardly moves.
+    Values are relative to the cost scale, which is fixed once per run: the mean cost 2·rms(x)·rms(y) of unmatched points
+    (times radius over the identity's radius), so that one schedule fits any units. ``absolute=True`` takes them in units
+    of the squared distance. ``adaptive=True`` decreases faster, by up to ``decay``⁸ per step, while the map hardly changes.
 
     Examples
     --------
@@ -35,32 +34,32 @@ class Schedule:
         for name in ("epsilon", "floor"):
             value = getattr(self, name)
             if not (_is_number(value) and math.isfinite(value) and value > 0):
-                raise InputError(f"Schedule: {name} must be a positive number, got {value!r}; try {name}=0.01")
+                raise InputError(f"{name}: expected a number > 0, got {value!r}; try {name}=0.01")
         if not (_is_number(self.decay) and 0 < self.decay < 1):
-            raise InputError(f"Schedule: decay must lie strictly between 0 and 1, got {self.decay!r}; try decay=0.95")
+            raise InputError(f"decay: expected a number > 0 and < 1, got {self.decay!r}; try decay=0.95")
         if self.floor > self.epsilon:
             raise InputError(
-                f"Schedule: floor must not exceed epsilon, got floor={self.floor!r} and epsilon={self.epsilon!r}"
+                f"floor: expected at most epsilon={self.epsilon!r}, got {self.floor!r}; lower floor or raise epsilon"
             )
 
     @classmethod
     def fixed(cls, epsilon: float, *, absolute: bool = False) -> Schedule:
-        """One epsilon throughout."""
+        """Return a schedule with one constant epsilon."""
         return cls(epsilon=epsilon, floor=epsilon, absolute=absolute)
 
     def last(self) -> Schedule:
-        """The last epsilon of this schedule throughout."""
+        """Return a schedule that stays at the last epsilon of this one."""
         return Schedule.fixed(self.floor, absolute=self.absolute)
 
     def after(self, epsilon: float, moved: float) -> float:
-        """The next epsilon, ``moved`` being the relative change of the map in the last step."""
+        """Return the next epsilon, given ``moved``, the relative change of the map in the last step."""
         power = 1.0
         if self.adaptive:
             power = min(8.0, max(1.0, 0.05 / max(moved, 1e-9)))
         return float(max(epsilon * self.decay**power, self.floor))
 
     def values(self) -> list[float]:
-        """Every epsilon of a plain (not adaptive) run, first to floor."""
+        """Return every epsilon of a non-adaptive run, from the first to the floor."""
         found = [self.epsilon]
         while found[-1] > self.floor:
             found.append(max(found[-1] * self.decay, self.floor))

@@ -1,4 +1,4 @@
-"""Entropic plans by Sinkhorn sweeps over any cost object."""
+"""Sinkhorn sweeps for any cost object."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .cost import Cost, WholeCost
 
 @dataclass(frozen=True)
 class Potentials:
-    """Log-scalings u (…, n) and v (…, m), the l_1 error of the row sums (…), and the sweeps it took."""
+    """Log-scalings u (…, n) and v (…, m), the l_1 error of the row sums (…), and the number of sweeps."""
 
     u: Array
     v: Array
@@ -20,28 +20,28 @@ class Potentials:
 
     @classmethod
     def zero(cls, a: Array, b: Array, *, starts: int = 1) -> Potentials:
-        """Where ``starts`` plans of the weights a (n,) and b (m,) set out when nothing is known: at a bᵀ exp(L)."""
+        """Return zero potentials for ``starts`` plans with weights a (n,) and b (m,): the plan a bᵀ exp(L)."""
         xp = namespace(a, b)
         like = {"dtype": a.dtype, "device": device(a)}
         u, v = (xp.zeros((starts, weights.shape[0]), **like) for weights in (a, b))
         return cls(u, v, xp.zeros((starts,), **like), 0)
 
     def with_columns(self, v: Array) -> Potentials:
-        """The same starts, each with the column potentials ``v`` (m,)."""
+        """Return the same starts, each with the column potentials ``v`` (m,)."""
         return Potentials(self.u, namespace(v).zeros_like(self.v) + v, self.error, self.iterations)
 
     def at(self, ratio: float) -> Potentials:
-        """The same dual variables f = ε·u, g = ε·v seen at another epsilon: ``ratio`` = old epsilon / new."""
+        """Rescale to another epsilon with the same dual variables f = ε·u, g = ε·v: ``ratio`` = old epsilon / new."""
         return Potentials(self.u * ratio, self.v * ratio, self.error, self.iterations)
 
 
 def sinkhorn(
     cost: Cost, a: Array, b: Array, *, warm: Potentials, tol: float, max_iter: int, accelerate: bool = True
 ) -> Potentials:
-    """Sweep until the row sums are right to ``tol`` in the l_1 norm; the column sums are right after every sweep.
+    """Sweep until the row sums are within ``tol`` in the l_1 norm; the column sums are exact after every sweep.
 
-    ``error`` is how far the columns were off before they were put right, which bounds the error of the rows after it:
-    true of any warm start, also one whose columns were never right, and so of any v an acceleration proposes.
+    ``error`` is the error of the columns before they are corrected, which bounds the error of the rows afterwards: from
+    any warm start, and so for any v that the acceleration proposes.
     """
     if isinstance(cost, WholeCost):
         return Potentials(*cost.solve(warm.v, tol=tol, max_iter=max_iter))

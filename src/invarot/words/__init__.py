@@ -1,4 +1,4 @@
-"""Word vectors and dictionaries: formats in and out, preprocessing, and a pair of languages that ships along."""
+"""Word vectors and dictionaries: formats in and out, preprocessing, and a built-in pair of languages."""
 
 from .core import load_core_pair
 from .dictionaries import DictionaryWarning, Gold, read_dictionary

@@ -16,7 +16,7 @@ WIDEST = 1 << 20
 
 
 def looks_binary(sample: bytes, *, named_binary: bool) -> bool:
-    """Whether a file with these first bytes is word2vec binary rather than text."""
+    """Return whether a file with these first bytes is word2vec binary rather than text."""
     first, _, rest = sample.partition(b"\n")
     if header(first) is None:
         return named_binary
@@ -31,16 +31,18 @@ def looks_binary(sample: bytes, *, named_binary: bool) -> bool:
 def read_binary(
     stream: BinaryIO, *, size: int | None, limit: int | None, errors: str, findings: Findings
 ) -> tuple[tuple[str, ...], np.ndarray[Any, Any]]:
-    """Words and vectors of a word2vec binary file."""
+    """Read words and vectors of a word2vec binary file."""
     source = findings.source
     promised = header(stream.readline(256))
     if promised is None or promised[1] < 1:
-        raise InputError(f"{source}: expected a first line 'count dimension', found none: is this word2vec binary?")
+        raise InputError(f"{source}: expected a first line 'count dimension', got none; is this word2vec binary?")
     count, dimension = promised
     if dimension > WIDEST:
-        raise InputError(f"{source}: the header says {dimension} values per word: is this word2vec binary?")
+        raise InputError(
+            f"{source}: expected at most {WIDEST} values per word, got {dimension} in the header; is this word2vec binary?"
+        )
     width = 4 * dimension
-    expected = min(count, 1 << 16 if size is None else size // (width + 1) + 1)  # a header may lie
+    expected = min(count, 1 << 16 if size is None else size // (width + 1) + 1)  # the header may be wrong
     rows = Rows(dimension, expected=expected, limit=limit, errors=errors, findings=findings)
     buffer, at, seen, ended = b"", 0, 0, False
     while seen < count and not rows.full and not ended:
@@ -55,9 +57,9 @@ def read_binary(
             space = buffer.find(b" ", at)
             if space < 0 or space + 1 + width > len(buffer):
                 break
-            word = buffer[at:space].lstrip(b"\n")  # the first implementation ends each row with a line break
+            word = buffer[at:space].lstrip(b"\n")  # the original word2vec ends each row with a line break
             if len(word) > LONGEST_WORD:
-                raise InputError(f"{source}: row {seen + 1} has no word: the file is damaged or not word2vec binary")
+                raise InputError(f"{source}: expected a word in row {seen + 1}, got none; is this word2vec binary?")
             seen += 1
             words.append(rows.decode(word, seen))
             starts.append(space + 1)
@@ -70,17 +72,19 @@ def read_binary(
             rows.extend(words, table, places)
             ended = False
         elif len(buffer) > LONGEST_WORD + width + BLOCK:
-            raise InputError(f"{source}: row {seen + 1} has no word: the file is damaged or not word2vec binary")
+            raise InputError(f"{source}: expected a word in row {seen + 1}, got none; is this word2vec binary?")
     _check_end(rows, seen, count, buffer[at:] + stream.read(64), findings)
     return rows.finish()
 
 
 def _check_end(rows: Rows, seen: int, count: int, rest: bytes, findings: Findings) -> None:
     if not len(rows):
-        raise InputError(f"{findings.source}: no complete row: the file is cut off or not word2vec binary")
+        raise InputError(
+            f"{findings.source}: expected a complete row, got none; the file is truncated or not word2vec binary"
+        )
     if rows.full:
         return
     if seen < count:
-        findings.remark(f"the header says {count} words, the file ends after {seen} whole rows (cut off?)")
+        findings.remark(f"the header says {count} words, the file ends after {seen} complete rows (truncated?)")
     elif rest.strip(b"\n"):
         findings.remark(f"the header says {count} words, more bytes follow row {seen} and were not read (wrong count?)")

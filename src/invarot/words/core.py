@@ -1,4 +1,4 @@
-"""The English–Spanish pair that ships with the package."""
+"""The English–Spanish pair included in the package."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 
 from .vectors import Vectors
 
-CODE_LIMIT = 31  # six bits: a code that costs no accuracy (results/core_pair.md)
+CODE_LIMIT = 31  # six bits, which cost no accuracy (results/core_pair.md)
 
 
 def load_core_pair() -> tuple[Vectors, Vectors, list[tuple[str, str]]]:
-    """5,000 English and 5,000 Spanish words with their 100-dimensional vectors, and a gold list of everyday pairs.
+    """Load 5,000 English and 5,000 Spanish words with 100-dimensional vectors, and a gold list of everyday pairs.
 
     The vectors were trained on the proceedings of the European Parliament (© European Union; see ``data/README.md``),
-    English on even months and Spanish on odd ones: no text is parallel.
+    English on even months and Spanish on odd ones, so that no text is parallel.
 
     Examples
     --------
@@ -39,13 +39,13 @@ def _load(name: str) -> Vectors:
 
 
 def encode_rows(vectors: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """``(codes, scales)``: every row as small whole numbers times one scale; (n, d) int8 and (n,) float32."""
+    """Quantise rows to integers times a scale per row: ``(codes, scales)``, (n, d) int8 and (n,) float32."""
     peak = np.abs(vectors).max(axis=1)
     scales = (np.where(peak > 0, peak, 1) / CODE_LIMIT).astype(np.float32)
     return np.rint(vectors / scales[:, None]).astype(np.int8), scales
 
 
 def decode_rows(codes: np.ndarray[Any, Any], scales: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The vectors, (n, d) float32."""
+    """Return the vectors, (n, d) float32."""
     vectors: np.ndarray[Any, Any] = codes.astype(np.float32) * scales[:, None]
     return vectors

@@ -1,4 +1,4 @@
-"""Bilingual dictionaries: reading them, and looking their words up in two vocabularies."""
+"""Bilingual dictionaries: read them, and look up their words in two vocabularies."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from .vectors import Findings
 
 
 class DictionaryWarning(UserWarning):
-    """Lines of a dictionary were left out; the message says which."""
+    """Lines of a dictionary were skipped; the message says which."""
 
 
 def read_dictionary(path: str | os.PathLike[str]) -> list[tuple[str, str]]:
     """Read the pairs of a dictionary, one ``source target`` per line, in the order of the file.
 
-    Fields are separated by blanks; where a line has a tab, by tabs alone (so that a phrase may hold spaces). Empty
-    lines are skipped; any other line that is not a pair is left out and reported by a `DictionaryWarning`.
+    Fields are separated by blanks, or by tabs only if the line has a tab (so that phrases may contain spaces). Empty
+    lines are ignored; any other line that is not a pair is skipped and reported in a `DictionaryWarning`.
     """
     path = Path(path)
     if path.is_dir():
-        raise InputError(f"{path}: expected a dictionary file, this is a directory: name the file inside it")
+        raise InputError(f"{path}: expected a dictionary file, got a directory; pass the file inside it")
     if not path.exists():
-        raise InputError(f"{path}: no such dictionary: check the path")
+        raise InputError(f"{path}: expected a dictionary file, got no such file; check the path")
     findings = Findings(str(path))
     pairs: list[tuple[str, str]] = []
     with path.open("rb") as stream:
@@ -33,29 +33,29 @@ def read_dictionary(path: str | os.PathLike[str]) -> list[tuple[str, str]]:
             try:
                 line = raw.removeprefix(b"\xef\xbb\xbf" if place == 1 else b"").decode("utf-8").strip()
             except UnicodeDecodeError:
-                findings.add("line that is not valid UTF-8 (left out)", place)
+                findings.add("line that is not valid UTF-8 (skipped)", place)
                 continue
             fields = [field.strip() for field in line.split("\t")] if "\t" in line else line.split()
             if len(fields) == 2 and all(fields):
                 pairs.append((fields[0], fields[1]))
             elif line:
-                findings.add("line that is not a pair (left out)", place, repr(line[:40]))
+                findings.add("line that is not a pair (skipped)", place, repr(line[:40]))
     if not pairs:
         trouble = "; ".join(findings.sentences()) or "the file is empty"
-        raise InputError(f"{path}: expected one 'source target' per line, found no pair ({trouble})")
+        raise InputError(f"{path}: expected one 'source target' per line, got no pair ({trouble})")
     findings.warn(DictionaryWarning)
     return pairs
 
 
 @dataclass(frozen=True)
 class Gold:
-    """The part of a dictionary that two vocabularies can be tested on.
+    """The pairs of a dictionary that are in two vocabularies.
 
     Attributes
     ----------
-    targets : source row → the target rows that count as right
-        A source word is a query when it and at least one of its translations are in the vocabularies.
-    listed : how many distinct source words the dictionary has
+    targets : source row → the target rows that count as correct
+        A source word is a query if it and at least one of its translations are in the vocabularies.
+    listed : number of distinct source words in the dictionary
     """
 
     targets: dict[int, frozenset[int]]
@@ -65,7 +65,7 @@ class Gold:
     def from_pairs(
         cls, pairs: Iterable[tuple[str, str]], source_words: Sequence[str], target_words: Sequence[str]
     ) -> Gold:
-        """Look the pairs up; where a vocabulary repeats a word its first row counts."""
+        """Look up the pairs; if a vocabulary repeats a word, its first row counts."""
         source = {word: row for row, word in reversed(list(enumerate(source_words)))}
         target = {word: row for row, word in reversed(list(enumerate(target_words)))}
         found: dict[int, set[int]] = {}
@@ -78,7 +78,7 @@ class Gold:
 
     @property
     def queries(self) -> int:
-        """How many source words can be tested."""
+        """Number of source words that can be tested."""
         return len(self.targets)
 
     @property
@@ -87,11 +87,11 @@ class Gold:
         return self.queries / self.listed if self.listed else 0.0
 
     def pairs(self) -> list[tuple[int, int]]:
-        """All right pairs of rows, ordered."""
+        """Return all correct pairs of rows, sorted."""
         return [(row, right) for row, rights in self.targets.items() for right in sorted(rights)]
 
     def reversed(self) -> Gold:
-        """The same pairs read from target to source; ``listed`` counts the words that can be tested."""
+        """Return the same pairs from target to source; ``listed`` counts the words that can be tested."""
         found: dict[int, set[int]] = {}
         for row, right in self.pairs():
             found.setdefault(right, set()).add(row)

@@ -1,4 +1,4 @@
-"""Preprocessing of vectors: fitted once, stored with the model, applied to new rows alike."""
+"""Preprocessing of vectors: fitted once, stored with the model, applied to new rows in the same way."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ class Preprocessing:
 
     def __post_init__(self) -> None:
         if isinstance(self.steps, str):
-            raise InputError(f"steps: expected a sequence of steps, got the string {self.steps!r}: ({self.steps!r},)")
+            raise InputError(
+                f"steps: expected a sequence of steps, got the string {self.steps!r}; pass ({self.steps!r},)"
+            )
         object.__setattr__(self, "steps", tuple(self.steps))
         for step in self.steps:
             if step not in STEPS:
@@ -47,11 +49,11 @@ class Preprocessing:
             )
 
     def fit(self, x: Array) -> Preprocessing:
-        """The same steps with the means of ``x``, (n, d)."""
+        """Return the same steps with the means of ``x``, (n, d)."""
         return self.fit_apply(x)[0]
 
     def fit_apply(self, x: Array) -> tuple[Preprocessing, Array]:
-        """The fitted preprocessing, and ``x`` after it."""
+        """Return the fitted preprocessing, and ``x`` after it."""
         _check(x)
         if not x.shape[0]:
             raise InputError("x: expected at least one row to fit on, got none")
@@ -65,9 +67,9 @@ class Preprocessing:
         return Preprocessing(self.steps, tuple(means)), x
 
     def apply(self, x: Array) -> Array:
-        """``x`` (n, d) after the steps, with the means that were fitted; of the library, device and dtype of ``x``."""
+        """Apply the steps to ``x`` (n, d) with the fitted means, in the library, device and dtype of ``x``."""
         if self.means is None:
-            raise InputError("preprocessing: not fitted yet: call fit on the vectors the model is made of first")
+            raise InputError("preprocessing: expected it to be fitted, got means=None; call fit on the vectors first")
         _check(x)
         if self.means and self.means[0].shape != (x.shape[1],):
             raise InputError(f"x: expected (n, {len(self.means[0])}) as in fit, got {tuple(x.shape)}")
@@ -80,32 +82,34 @@ class Preprocessing:
         return x
 
     def to_dict(self) -> dict[str, Any]:
-        """What JSON can hold; `arrays` is the other half."""
+        """Return the JSON part of the settings; `arrays` returns the rest."""
         return {"steps": list(self.steps), "fitted": self.means is not None}
 
     def arrays(self) -> dict[str, np.ndarray[Any, Any]]:
-        """The means by name, for an array file."""
+        """Return the means by name, for an array file."""
         return {f"mean_{i}": mean for i, mean in enumerate(self.means or ())}
 
     @classmethod
     def from_dict(cls, settings: Mapping[str, Any], arrays: Mapping[str, Array]) -> Preprocessing:
-        """What `to_dict` and `arrays` took apart; other names in ``arrays`` are left alone."""
+        """Build from the results of `to_dict` and `arrays`; other names in ``arrays`` are ignored."""
         try:
             steps, fitted = tuple(settings["steps"]), settings["fitted"]
             means = tuple(to_numpy(arrays[f"mean_{i}"]) for i in range(steps.count("center"))) if fitted else None
         except KeyError as error:
-            raise InputError(f"settings, arrays: {error} is missing: pass what to_dict and arrays gave") from error
+            raise InputError(
+                f"settings, arrays: expected the results of to_dict and arrays, got none for {error}; save them again"
+            ) from error
         return cls(steps, means)
 
 
 def unit_rows(x: Array) -> Array:
-    """Rows of length one, whatever numbers a file holds; rows of zeros stay.
+    """Scale rows to length one, without overflow; zero rows are unchanged.
 
-    Not the `invarot.retrieval.scores.unit_rows` of the solve: the division by the largest entry costs a pass, and rounds.
+    `invarot.retrieval.scores.unit_rows` is faster: it does not divide by the largest entry first, and may overflow.
     """
     xp = namespace(x)
     peak = xp.max(xp.abs(x), axis=1, keepdims=True)
-    x = x / xp.where(peak > 0, peak, xp.ones_like(peak))  # its square neither overflows nor vanishes
+    x = x / xp.where(peak > 0, peak, xp.ones_like(peak))  # squares neither overflow nor underflow
     length = xp.sqrt(xp.sum(x * x, axis=1, keepdims=True))
     return x / xp.where(length > 0, length, xp.ones_like(length))
 
@@ -113,4 +117,4 @@ def unit_rows(x: Array) -> Array:
 def _check(x: Array) -> None:
     if not is_array(x) or x.ndim != 2 or not x.shape[1] or not namespace(x).isdtype(x.dtype, "real floating"):
         what = f"shape {tuple(x.shape)} of {x.dtype}" if is_array(x) else type(x).__name__
-        raise InputError(f"x: expected a NumPy or torch array (n, d) of real numbers, got {what}: convert it first")
+        raise InputError(f"x: expected a NumPy or torch array (n, d) of real numbers, got {what}; convert it first")

@@ -1,4 +1,4 @@
-"""Read word vectors of any common format."""
+"""Read word vectors in any common format."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def read_vectors(
     format: str | None = None,
     encoding_errors: str = "replace",
 ) -> Vectors:
-    """Read words and their vectors; whatever is dropped or changed is reported by a `VectorsWarning`.
+    """Read words and their vectors; anything dropped or changed is reported in a `VectorsWarning`.
 
     Parameters
     ----------
@@ -44,12 +44,12 @@ def read_vectors(
         A file: word2vec, fastText or GloVe text (header or not, gzip or not), word2vec binary, ``.npz`` with ``words``
         and ``vectors``, ``.npy`` or ``.safetensors`` with a vocabulary; or a gensim ``KeyedVectors`` (anything with
         ``index_to_key`` and ``vectors``), or a `Vectors`.
-    max_words : read the first so many words only
+    max_words : read only the first ``max_words`` words
     vocabulary : the words of an ``.npy`` or ``.safetensors`` file
         A sequence, or a file with one word per line; by default the file of the same name ending in ``.vocab``
         (safetensors: its metadata ``words``, a JSON list, comes first).
-    format : ``text`` (also ``vec``, ``glove``), ``bin``, ``npz``, ``npy``, ``safetensors``; told from the file if None
-    encoding_errors : what to do with words that are not UTF-8: ``replace``, ``ignore``, ``surrogateescape``, ``strict``
+    format : ``text`` (also ``vec``, ``glove``), ``bin``, ``npz``, ``npy``, ``safetensors``; detected if None
+    encoding_errors : how to decode words that are not UTF-8: ``replace``, ``ignore``, ``surrogateescape``, ``strict``
 
     Examples
     --------
@@ -69,19 +69,23 @@ def read_vectors(
         kind = format or detect_format(path)
         findings = Findings(str(path), unit="line" if _READERS[kind] is _read_text else "row")
         if vocabulary is not None and kind not in ("npy", "safetensors"):
-            raise InputError(f"vocabulary: {path} holds its own words (format {kind!r}): leave vocabulary out")
+            raise InputError(
+                f"vocabulary: expected None for {path}, which contains words (format {kind!r}), got a vocabulary; leave it out"
+            )
         words, vectors = _READERS[kind](path, max_words, vocabulary, encoding_errors, findings)
     except (gzip.BadGzipFile, EOFError, zlib.error, zipfile.BadZipFile) as error:
-        raise InputError(f"{path}: damaged or cut off ({error}): copy or download it again") from error
+        raise InputError(
+            f"{path}: expected a valid file, got a damaged or truncated one ({error}); copy or download it again"
+        ) from error
     return Vectors(words, vectors, str(path), findings.warn())
 
 
 def detect_format(path: Path) -> str:
-    """The format of a file, told from its first bytes, then from its name."""
+    """Detect the format of a file from its first bytes, then from its name."""
     with path.open("rb") as stream:
         start = stream.read(8)
     if not start:
-        raise InputError(f"{path}: the file is empty: expected words with vectors")
+        raise InputError(f"{path}: expected words with vectors, got an empty file")
     if start.startswith(b"PK\x03\x04"):
         return "npz"
     if start.startswith(b"\x93NUMPY"):
@@ -90,11 +94,13 @@ def detect_format(path: Path) -> str:
         return "safetensors"
     if start[:1] == b"\x80" and start[1:2] in b"\x02\x03\x04\x05":
         raise InputError(
-            f"{path}: a Python pickle, which can run code and is not read: load it with the library that wrote it and "
-            "pass the object (gensim's KeyedVectors work), or export it as text"
+            f"{path}: expected a table of vectors, got a Python pickle, which can run code and is not read; load it with the "
+            "library that wrote it and pass the object (such as gensim's KeyedVectors), or export it as text"
         )
     if start.startswith(b"\xba\x16\x4f\x2f"):
-        raise InputError(f"{path}: a fastText model, not a table of vectors: use the .vec file that comes with it")
+        raise InputError(
+            f"{path}: expected a table of vectors, got a fastText model; use the .vec file that comes with it"
+        )
     with open_stream(path) as stream:
         sample = stream.read(8192)
     return "bin" if looks_binary(sample, named_binary=".bin" in path.suffixes) else "text"
@@ -125,15 +131,17 @@ _READERS: dict[str, Callable[[Path, int | None, Any, str, Findings], Found]] = {
 
 def _read_object(source: Any, *, max_words: int | None, vocabulary: Any, format: str | None) -> Vectors:
     if vocabulary is not None or format is not None:
-        raise InputError("vocabulary, format: belong to files, the object that came has its words: leave them out")
+        raise InputError(
+            "vocabulary, format: expected None for an object, which contains its words, got a value; leave them out"
+        )
     if isinstance(source, Vectors):
         return source if max_words is None else source.first(max_words)
-    table = getattr(source, "wv", source)  # a whole gensim model keeps its KeyedVectors there
+    table = getattr(source, "wv", source)  # a full gensim model has its KeyedVectors in .wv
     words, values = getattr(table, "index_to_key", None), getattr(table, "vectors", None)
     if words is None or values is None:
         raise InputError(
             f"source: expected a path, a Vectors or an object with index_to_key and vectors, got "
-            f"{type(source).__name__}: pass one of these"
+            f"{type(source).__name__}"
         )
     name = type(table).__name__
     findings = Findings(name, unit="row")

@@ -1,4 +1,4 @@
-"""Tables of vectors in array files, their words inside or beside them: npz, npy, safetensors."""
+"""Tables of vectors in array files (npz, npy, safetensors), with words in the same file or a second one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BLOCK_ROWS = 4096
 def collect(
     words: Sequence[Any], values: Any, dimension: int, *, limit: int | None, errors: str, findings: Findings
 ) -> Found:
-    """Distinct words and finite float32 rows of a table that can be sliced, a block of rows at a time."""
+    """Return the distinct words and finite float32 rows of a table, read by blocks of rows."""
     rows = Rows(dimension, expected=len(words), limit=limit, errors=errors, findings=findings)
     start = 0
     while start < len(words) and not rows.full:
@@ -36,43 +36,49 @@ def collect(
             rows.extend(texts, np.asarray(values[start:stop]).astype(np.float32), places)
         start = stop
     if not len(rows):
-        raise InputError(f"{findings.source}: no usable row: {'; '.join(findings.sentences()) or 'the table is empty'}")
+        raise InputError(
+            f"{findings.source}: expected words with vectors, got no usable row ({'; '.join(findings.sentences()) or 'the table is empty'})"
+        )
     return rows.finish()
 
 
 def read_npz(path: Path, limit: int | None, vocabulary: Any, errors: str, findings: Findings) -> Found:
-    """The arrays ``words`` and ``vectors`` of an npz file; never unpickles."""
+    """Read the arrays ``words`` and ``vectors`` of an npz file, without unpickling."""
     if not zipfile.is_zipfile(path):
-        raise InputError(f"{path}: damaged, or not an npz file: save it again with np.savez(words=…, vectors=…)")
+        raise InputError(
+            f"{path}: expected an npz file, got a damaged or different one; save it again with np.savez(words=…, vectors=…)"
+        )
     with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
         if "words" not in archive or "vectors" not in archive:
-            raise InputError(f"{path}: expected arrays 'words' and 'vectors', found {sorted(archive)}: rename them")
+            raise InputError(f"{path}: expected arrays 'words' and 'vectors', got {sorted(archive)}; rename them")
         try:
             words, values = archive["words"], archive["vectors"]
         except ValueError as error:
             raise InputError(
-                f"{path}: words and vectors have to be plain arrays ({error}); pickle may run code and is not read: "
+                f"{path}: expected plain arrays, got a pickle, which can run code and is not read ({error}); "
                 "save the words with np.array(words, dtype=str)"
             ) from error
     if words.dtype.kind not in "US":
-        raise InputError(f"{path}: 'words' has to hold strings, got {words.dtype}: save np.array(words, dtype=str)")
+        raise InputError(f"{path}: expected strings in 'words', got {words.dtype}; save np.array(words, dtype=str)")
     check_table(path, words, values.shape, values.dtype, "'words'")
     return collect(words.tolist(), values, values.shape[1], limit=limit, errors=errors, findings=findings)
 
 
 def read_npy(path: Path, limit: int | None, vocabulary: Any, errors: str, findings: Findings) -> Found:
-    """The one array of an npy file, mapped rather than loaded, and its words from ``vocabulary`` or beside it."""
+    """Read the array of an npy file, memory-mapped, and its words from ``vocabulary`` or a ``.vocab`` file."""
     try:
         values = np.load(path, mmap_mode="r", allow_pickle=False)
     except ValueError as error:
-        raise InputError(f"{path}: not a plain array of numbers ({error}): save it with np.save") from error
-    words = _words_beside(path, vocabulary, errors, findings)
+        raise InputError(
+            f"{path}: expected a plain array of numbers, got another file ({error}); save it with np.save"
+        ) from error
+    words = _read_vocabulary(path, vocabulary, errors, findings)
     check_table(path, words, values.shape, values.dtype, "the vocabulary")
     return collect(words, values, values.shape[1], limit=limit, errors=errors, findings=findings)
 
 
 def read_safetensors(path: Path, limit: int | None, vocabulary: Any, errors: str, findings: Findings) -> Found:
-    """The table of a safetensors file, and its words from ``vocabulary``, its metadata or beside it."""
+    """Read the table of a safetensors file, and its words from ``vocabulary``, its metadata or a ``.vocab`` file."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -80,26 +86,28 @@ def read_safetensors(path: Path, limit: int | None, vocabulary: Any, errors: str
             names = sorted(file.keys())
             tables = [name for name in names if len(file.get_slice(name).get_shape()) == 2]
             if "vectors" not in names and len(tables) != 1:
-                raise InputError(f"{path}: expected one table or one named 'vectors', found {names}: rename it")
+                raise InputError(f"{path}: expected one table or one named 'vectors', got {names}; rename it")
             words = (file.metadata() or {}).get("words") if vocabulary is None else None
-            listed = _words_of_json(path, words) if words else _words_beside(path, vocabulary, errors, findings)
+            listed = _parse_word_list(path, words) if words else _read_vocabulary(path, vocabulary, errors, findings)
             values = file.get_slice("vectors" if "vectors" in names else tables[0])
             shape = tuple(values.get_shape())
             check_table(path, listed, shape, values[:0].dtype, "the vocabulary")
             return collect(listed, values, shape[1], limit=limit, errors=errors, findings=findings)
     except (SafetensorError, TypeError) as error:
-        raise InputError(f"{path}: cannot be read as float16, float32 or float64 safetensors ({error})") from error
+        raise InputError(
+            f"{path}: expected safetensors of float16, float32 or float64, got a file that cannot be read ({error})"
+        ) from error
 
 
 def open_stream(path: Path) -> BinaryIO:
-    """The file's bytes, unpacked when it is gzip."""
+    """Open the file, decompressed if it is gzip."""
     with path.open("rb") as stream:
         packed = stream.read(2) == b"\x1f\x8b"
     return gzip.open(path, "rb") if packed else path.open("rb")  # type: ignore[return-value]
 
 
 def read_lines(path: Path, errors: str, findings: Findings) -> list[str]:
-    """The lines of a word list; its last line may lack its end."""
+    """Return the lines of a word list; the last one may lack a line break."""
     check_file(path)
     with open_stream(path) as stream:
         lines = stream.read().removeprefix(b"\xef\xbb\xbf").split(b"\n")
@@ -109,31 +117,35 @@ def read_lines(path: Path, errors: str, findings: Findings) -> list[str]:
     return [rows.decode(line.removesuffix(b"\r"), place) for place, line in enumerate(lines, 1)]
 
 
-def _words_beside(path: Path, vocabulary: Any, errors: str, findings: Findings) -> list[str]:
+def _read_vocabulary(path: Path, vocabulary: Any, errors: str, findings: Findings) -> list[str]:
     if vocabulary is None:
         vocabulary = path.with_suffix(".vocab")
         if not vocabulary.is_file():
-            raise InputError(f"vocabulary: {path} holds no words and {vocabulary} does not exist: pass vocabulary=")
+            raise InputError(
+                f"vocabulary: expected words for {path}, got none: {vocabulary} does not exist; pass vocabulary="
+            )
     if isinstance(vocabulary, str | os.PathLike):
         return read_lines(Path(vocabulary), errors, findings)
     return list(vocabulary)
 
 
-def _words_of_json(path: Path, text: str) -> list[str]:
+def _parse_word_list(path: Path, text: str) -> list[str]:
     try:
         words = json.loads(text)
     except json.JSONDecodeError:
         words = None
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-        raise InputError(f"{path}: metadata 'words' has to be a JSON list of strings: pass vocabulary= instead")
+        raise InputError(
+            f"{path}: expected a JSON list of strings in metadata 'words', got something else; pass vocabulary= instead"
+        )
     return words
 
 
 def check_file(path: Path) -> None:
     if path.is_dir():
-        raise InputError(f"{path}: expected a file, this is a directory: name the file inside it")
+        raise InputError(f"{path}: expected a file, got a directory; pass the file inside it")
     if not path.exists():
-        raise InputError(f"{path}: no such file: check the path")
+        raise InputError(f"{path}: expected a file, got no such file; check the path")
 
 
 def check_table(source: Any, words: Any, shape: tuple[int, ...], dtype: Any, holder: str) -> None:
@@ -143,5 +155,5 @@ def check_table(source: Any, words: Any, shape: tuple[int, ...], dtype: Any, hol
         )
     if np.ndim(words) != 1 or len(words) != shape[0]:
         raise InputError(
-            f"{source}: expected as many words as vectors, {holder} has {len(words)} words, the table {shape[0]} rows"
+            f"{source}: expected as many words as vectors, got {len(words)} words in {holder} and {shape[0]} rows in the table"
         )

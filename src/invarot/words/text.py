@@ -1,7 +1,7 @@
 """Text formats: one word and its numbers per line (word2vec and fastText with a header, GloVe without one).
 
-The file is read in blocks. In a block the words are cut off and all the numbers are parsed together; only a block with
-lines of another shape, or with text that is no number, is looked at line by line.
+The file is read in blocks. In a block the words are split off and all numbers are parsed together; only a block with
+irregular lines, or with text that is not a number, is parsed line by line.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..errors import InputError
 from .decimals import parse_rows
 from .vectors import Findings, Rows
 
-BLOCK = 1 << 18  # bytes of text at a time: what the processor keeps near, and all the memory used beside the result
+BLOCK = 1 << 18  # bytes of text at a time: fits the cache, and is all the memory used besides the result
 LONGEST_LINE = 1 << 24
 SHORT = "row with too few values (dropped)"
 LONG = "row with too many values (dropped)"
@@ -25,15 +25,15 @@ SPACES = "word with spaces (kept)"
 
 
 def blocks(stream: BinaryIO, source: str) -> Iterator[list[bytes]]:
-    """The lines of ``stream``, a block at a time, without their line ends."""
+    """Yield the lines of ``stream``, a block at a time, without line breaks."""
     rest = b""
     while chunk := stream.read(BLOCK):
         rest += chunk
         if b"\n" not in chunk:
             if len(rest) > LONGEST_LINE:
                 raise InputError(
-                    f"{source}: no line break within {LONGEST_LINE >> 20} MiB, so this is not text: "
-                    "give the file its own ending (.bin, .npz, .npy, .safetensors) or pass format="
+                    f"{source}: expected text, got no line break within {LONGEST_LINE >> 20} MiB; "
+                    "give the file its usual suffix (.bin, .npz, .npy, .safetensors) or pass format="
                 )
             continue
         lines = rest.split(b"\n")
@@ -44,7 +44,7 @@ def blocks(stream: BinaryIO, source: str) -> Iterator[list[bytes]]:
 
 
 def header(line: bytes) -> tuple[int, int] | None:
-    """``(count, dimension)`` when the line is two whole numbers."""
+    """Return ``(count, dimension)`` if the line is two whole numbers, else None."""
     fields = line.split()
     if len(fields) == 2 and all(field.isdigit() for field in fields):
         return int(fields[0]), int(fields[1])
@@ -52,20 +52,20 @@ def header(line: bytes) -> tuple[int, int] | None:
 
 
 def usual_dimension(lines: list[bytes], source: str, promised: int = 0) -> int:
-    """How many values most of the first lines hold; where as many hold what the header ``promised``, that."""
+    """Return the most common number of values in the first lines; on a tie, the one the header ``promised``."""
     counts = Counter(len(line.split()) - 1 for line in lines[:200] if line.strip())
     if not counts:
-        raise InputError(f"{source}: expected words with vectors, found none: check that the file is whole")
+        raise InputError(f"{source}: expected words with vectors, got none; check that the file is complete")
     dimension, most = counts.most_common(1)[0]
     if promised and counts[promised] == most:
         dimension = promised
     if dimension < 1:
-        raise InputError(f"{source}: expected a word and its numbers on every line, most lines have one field only")
+        raise InputError(f"{source}: expected a word and its numbers on every line, got one field on most lines")
     return dimension
 
 
 def split_carefully(line: bytes, dimension: int) -> tuple[bytes, list[float]] | str:
-    """The word and its numbers, or the reason why the line has none."""
+    """Return the word and its numbers, or the reason why the line is not a row."""
     parts = line.rsplit(None, dimension)
     if len(parts) <= dimension:
         return SHORT
@@ -73,10 +73,10 @@ def split_carefully(line: bytes, dimension: int) -> tuple[bytes, list[float]] | 
         values = [float(part) for part in parts[1:]]
     except ValueError:
         return NOT_NUMERIC
-    if any(b"_" in part for part in parts[1:]):  # Python reads 1_000, no other program does
+    if any(b"_" in part for part in parts[1:]):  # Python accepts 1_000, other programs do not
         return NOT_NUMERIC
     extra = parts[0].split()[1:]
-    if extra and all(_is_fraction(field) for field in extra):  # "word 0.1 …": values too many, not a word with spaces
+    if extra and all(_is_fraction(field) for field in extra):  # "word 0.1 …": too many values, not a word with spaces
         return LONG
     return parts[0].strip(), values
 
@@ -92,7 +92,7 @@ def _is_fraction(field: bytes) -> bool:
 def parse(
     lines: list[bytes], first: int, dimension: int, findings: Findings
 ) -> tuple[list[bytes], np.ndarray[Any, Any], list[int]]:
-    """Words, values (rows, dimension) and line numbers of the rows among ``lines``; the others are reported."""
+    """Return words, values (rows, dimension) and line numbers of the valid rows; the others are reported."""
     words: list[bytes] = []
     numbers: list[bytes] = []
     places: list[int] = []
@@ -100,7 +100,7 @@ def parse(
         line = raw.rstrip().replace(b"\t", b" ")
         if not line:
             continue
-        # Exactly one space before every value: then each field is one number, or the parser says no.
+        # Exactly one space before every value: each field is one number, or the parser fails.
         if line.count(b" ") != dimension or b"  " in line or line.startswith(b" "):
             return _parse_carefully(lines, first, dimension, findings)
         word, _, values = line.partition(b" ")
@@ -138,7 +138,7 @@ def _parse_carefully(
 def read_text(
     stream: BinaryIO, *, size: int | None, limit: int | None, errors: str, findings: Findings
 ) -> tuple[tuple[str, ...], np.ndarray[Any, Any]]:
-    """Words and vectors of a text file; ``size`` in bytes, where known, sets how much room is made at first."""
+    """Read words and vectors of a text file; ``size`` in bytes, if known, sets the initial allocation."""
     source = findings.source
     rows: Rows | None = None
     promised: tuple[int, int] | None = None
@@ -147,7 +147,7 @@ def read_text(
         if rows is None:
             if number == 1:
                 lines[0] = lines[0].removeprefix(b"\xef\xbb\xbf")
-                promised = _header_of(lines, source)
+                promised = _find_header(lines, source)
                 if promised:
                     lines, number = lines[1:], 2
             if not any(line.strip() for line in lines):
@@ -156,9 +156,9 @@ def read_text(
             dimension = usual_dimension(lines, source, promised[1] if promised else 0)
             if promised and promised[1] != dimension:
                 findings.remark(f"the header says {promised[1]} values per word, most rows have {dimension} (used)")
-            expected = _expected_rows(lines, promised, size, dimension)
+            expected = _estimate_rows(lines, promised, size, dimension)
             rows = Rows(dimension, expected=expected, limit=limit, errors=errors, findings=findings)
-        while lines and not rows.full:  # no further than max_words: what lies behind is not asked for, nor reported
+        while lines and not rows.full:  # rows after max_words are neither read nor reported
             part = lines if limit is None else lines[: limit - len(rows)]
             words, values, places = parse(part, number, dimension, findings)
             rows.extend([rows.decode(word, place) for word, place in zip(words, places, strict=True)], values, places)
@@ -168,24 +168,24 @@ def read_text(
         if rows.full:
             break
     if rows is None:
-        raise InputError(f"{source}: expected words with vectors, found none: check that the file is whole")
+        raise InputError(f"{source}: expected words with vectors, got none; check that the file is complete")
     _check_counts(rows, seen, promised, findings)
     return rows.finish()
 
 
-def _header_of(lines: list[bytes], source: str) -> tuple[int, int] | None:
+def _find_header(lines: list[bytes], source: str) -> tuple[int, int] | None:
     promised = header(lines[0])
     if promised is None or promised[1] == 1 or not b"".join(lines[1:]).strip():
         return promised
-    # One-dimensional vectors without a header look as if they had one.
+    # The first row of one-dimensional vectors looks like a header.
     return None if usual_dimension(lines[1:], source, promised[1]) == 1 else promised
 
 
-def _expected_rows(lines: list[bytes], promised: tuple[int, int] | None, size: int | None, dimension: int) -> int:
+def _estimate_rows(lines: list[bytes], promised: tuple[int, int] | None, size: int | None, dimension: int) -> int:
     if size is None:
         return min(promised[0], 1 << 16) if promised else len(lines)
     if promised:
-        return min(promised[0], size // (2 * dimension + 1) + 1)  # a header may lie, the file's size does not
+        return min(promised[0], size // (2 * dimension + 1) + 1)  # the header may be wrong, the file size is not
     return int(1.02 * size * len(lines) / max(sum(map(len, lines)), 1)) + 1
 
 
@@ -195,6 +195,6 @@ def _check_counts(rows: Rows, seen: int, promised: tuple[int, int] | None, findi
     dropped = findings.count(SHORT, LONG, NOT_NUMERIC)
     if not len(rows) or dropped > seen // 2:
         raise InputError(
-            f"{findings.source}: expected a word and its numbers on every line, {dropped} of {seen} rows do not fit "
-            f"({'; '.join(findings.sentences())}): check the format of the file, or pass format="
+            f"{findings.source}: expected a word and its numbers on every line, got {dropped} of {seen} rows that do not fit "
+            f"({'; '.join(findings.sentences())}); check the format of the file, or pass format="
         )

@@ -1,4 +1,4 @@
-"""Words and their vectors, and what was found wrong while reading them."""
+"""Words and their vectors, and the problems found while reading them."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ import numpy as np
 
 from ..errors import InputError
 
-SHOWN = 5  # places named in a warning; the rest is a count
+SHOWN = 5  # places listed in a warning; the rest are counted
 
 
 class VectorsWarning(UserWarning):
-    """A file of vectors held something that was dropped or changed; the message says what and where."""
+    """Rows of a file of vectors were dropped or changed; the message says what and where."""
 
 
 @dataclass(frozen=True, eq=False)
 class Vectors:
-    """Words and one vector each, most frequent first where the source is so ordered.
+    """Words and their vectors, in the order of the source (usually most frequent first).
 
     Attributes
     ----------
     words : tuple of str, n of them, all different
     vectors : float32 array, (n, d), finite
     source : where they came from
-    warnings : what was dropped or changed on the way, one sentence each
+    warnings : what was dropped or changed while reading, one sentence each
     """
 
     words: tuple[str, ...]
@@ -40,7 +40,7 @@ class Vectors:
         if getattr(self.vectors, "ndim", None) != 2 or len(self.words) != len(self.vectors):
             shape = getattr(self.vectors, "shape", type(self.vectors).__name__)
             raise InputError(
-                f"vectors: expected one row per word, ({len(self.words)}, d), got {shape}: pass a two-dimensional array"
+                f"vectors: expected one row per word, ({len(self.words)}, d), got {shape}; pass a two-dimensional array"
             )
 
     def __len__(self) -> int:
@@ -51,22 +51,22 @@ class Vectors:
         return int(self.vectors.shape[1])
 
     def index(self) -> dict[str, int]:
-        """The row of every word."""
+        """Return the row of every word."""
         return {word: row for row, word in enumerate(self.words)}
 
     def take(self, rows: Iterable[int]) -> Vectors:
-        """The given rows, in the given order."""
+        """Return the given rows, in the given order."""
         chosen = np.fromiter(rows, dtype=np.int64)
         return Vectors(tuple(self.words[i] for i in chosen), self.vectors[chosen], self.source, self.warnings)
 
     def first(self, count: int) -> Vectors:
-        """The first ``count`` rows (all, where there are fewer)."""
+        """Return the first ``count`` rows (all if there are fewer)."""
         return Vectors(self.words[:count], self.vectors[:count], self.source, self.warnings)
 
 
 @dataclass
 class Findings:
-    """What was found wrong in one source, by kind, with the first few places of each."""
+    """Problems found in one source, by kind, with the first few places of each."""
 
     source: str
     unit: str = "line"
@@ -74,7 +74,7 @@ class Findings:
     remarks: list[str] = field(default_factory=list)
 
     def add(self, kind: str, place: int, what: str = "") -> None:
-        """One more ``kind`` at ``place`` (counted from 1); ``what`` is shown beside it."""
+        """Record a problem of ``kind`` at ``place`` (counted from 1); ``what`` is shown with it."""
         count, places = self.kinds.setdefault(kind, (0, []))
         if len(places) < SHOWN:
             places.append(f"{place} ({what})" if what else str(place))
@@ -87,7 +87,7 @@ class Findings:
         return sum(self.kinds[kind][0] for kind in kinds if kind in self.kinds)
 
     def sentences(self) -> tuple[str, ...]:
-        """One sentence per kind of trouble: how often, what, and where first."""
+        """Return one sentence per kind of problem: how often, what, and the first places."""
         found = list(self.remarks)
         for kind, (count, places) in self.kinds.items():
             more = f" and {count - len(places)} more" if count > len(places) else ""
@@ -105,7 +105,7 @@ class Findings:
 class Rows:
     """A growing (n, d) float32 table of distinct words, with at most ``limit`` of them.
 
-    The table is grown in place and cut to size at the end, so that the peak is about the result itself.
+    The table grows in place and is trimmed at the end, so that peak memory is about the size of the result.
     """
 
     DUPLICATE = "duplicate word (the first was kept)"
@@ -133,15 +133,15 @@ class Rows:
         except UnicodeDecodeError as error:
             if self.errors == "strict":
                 raise InputError(
-                    f"{self.findings.source}: {self.findings.unit} {place} is not valid UTF-8 ({error.reason} at byte "
-                    f"{error.start} of {word[:40]!r}): convert the file, or pass encoding_errors='replace'"
+                    f"{self.findings.source}: expected UTF-8, got {self.findings.unit} {place} ({error.reason} at byte "
+                    f"{error.start} of {word[:40]!r}); convert the file, or pass encoding_errors='replace'"
                 ) from None
             text = word.decode("utf-8", self.errors)
             self.findings.add(f"{self.BAD_UTF8} (read with {self.errors!r})", place, repr(text))
             return text
 
     def extend(self, words: list[str], values: np.ndarray[Any, Any], places: list[int]) -> None:
-        """Add rows; those that repeat a word or are not finite are reported and left out."""
+        """Add rows; those that repeat a word or are not finite are reported and skipped."""
         finite = np.isfinite(values).all(axis=1)
         keep: list[int] = []
         for row, (word, place) in enumerate(zip(words, places, strict=True)):

@@ -1,4 +1,4 @@
-"""Which tokens are words, and orders of a vocabulary."""
+"""Which tokens are words, and shuffled orders of a vocabulary."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ INSIDE = frozenset("'’ʼ`´-‐‑·\u200c\u200d")  # apostrophes, hyphens, th
 
 
 def looks_like_word(words: Sequence[str]) -> np.ndarray[Any, Any]:
-    """Which tokens are made of letters (with marks, apostrophes and hyphens), rather than numbers or punctuation.
+    """Return which tokens consist of letters (with marks, apostrophes and hyphens), not numbers or punctuation.
 
     Returns
     -------
@@ -37,9 +37,9 @@ def _is_word(word: str) -> bool:
 
 
 def shuffled_order(count: int, *, first: int, rng: int | np.random.Generator) -> np.ndarray[Any, Any]:
-    """Row numbers 0 … count−1 with the order inside the first ``first`` destroyed and the others in place.
+    """Return row numbers 0 … count−1 with the first ``first`` shuffled and the others in place.
 
-    A frequency-ordered pair of vocabularies gives correspondences away; what survives this order did not use them.
+    Rows sorted by frequency leak correspondences; results on shuffled rows did not use them.
     """
     if isinstance(first, bool) or not 0 <= first <= count:
         raise InputError(f"first: expected a whole number from 0 to the {count} rows, got {first!r}")

@@ -1,4 +1,4 @@
-"""Write word vectors; a file appears whole or not at all."""
+"""Write word vectors, atomically."""
 
 from __future__ import annotations
 
@@ -38,31 +38,31 @@ def write_vectors(
 
     Parameters
     ----------
-    path : the file; a name ending in ``.gz`` packs the text formats
+    path : the file; the suffix ``.gz`` compresses text formats
     words : n different strings
     vectors : (n, d)
-    format : told from the name when None
+    format : from the suffix of the file if None
         ``vec`` (text with the header of word2vec and fastText), ``glove`` (the same without header), ``bin`` (word2vec
-        binary), ``npz`` (words, vectors), ``npy`` (words beside it, in ``.vocab``), ``safetensors`` (words in metadata)
-    digits : significant digits in text; 9 bring every float32 back exactly
+        binary), ``npz`` (words, vectors), ``npy`` (words in a second file, ``.vocab``), ``safetensors`` (words in metadata)
+    digits : significant digits in text; 9 restore every float32 exactly
     """
     path = Path(path)
     packed = path.suffix == ".gz"
     kind = format or SUFFIXES.get((path.with_suffix("") if packed else path).suffix)
     if kind not in _WRITERS:
-        raise InputError(f"format: expected one of {', '.join(_WRITERS)}, got {format!r} for {path.name}: name one")
+        raise InputError(f"format: expected one of {', '.join(_WRITERS)}, got {format!r} for {path.name}; pass format=")
     if packed and kind not in ("vec", "glove"):
-        raise InputError(f"path: {kind} files are not packed with gzip, got {path.name}: drop the .gz")
+        raise InputError(f"path: expected no gzip for {kind} files, got {path.name}; drop the .gz")
     if isinstance(digits, bool) or not isinstance(digits, int) or not 1 <= digits <= 17:
         raise InputError(f"digits: expected a whole number from 1 to 17, got {digits!r}")
     if path.is_dir() or not path.parent.is_dir():
-        raise InputError(f"path: expected a file in an existing directory, got {path}: make the directory first")
+        raise InputError(f"path: expected a file in an existing directory, got {path}; create the directory first")
     table = _check_table(words, vectors)
     _check_words(words, kind)
     if kind == "npy":
-        with replacing(path.with_suffix(".vocab")) as stream:
+        with write_atomically(path.with_suffix(".vocab")) as stream:
             stream.writelines(_encode(word) + b"\n" for word in words)
-    with replacing(path) as stream:
+    with write_atomically(path) as stream:
         if packed:
             with gzip.GzipFile("", "wb", fileobj=stream, mtime=0) as zipped:
                 _WRITERS[kind](zipped, words, table, digits)  # type: ignore[arg-type]
@@ -72,8 +72,8 @@ def write_vectors(
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A new file beside ``path`` that takes its place when the block ends well, and vanishes when it does not."""
+def write_atomically(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a temporary file that replaces ``path`` if the block succeeds, and is deleted if it fails."""
     path = Path(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
@@ -88,7 +88,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def _encode(word: str) -> bytes:
-    return word.encode("utf-8", "surrogateescape")  # undoes what the reader of that name did
+    return word.encode("utf-8", "surrogateescape")  # inverse of the reader's decoding
 
 
 def _write_glove(stream: BinaryIO, words: Sequence[str], table: np.ndarray[Any, Any], digits: int) -> None:
@@ -112,7 +112,7 @@ def _write_npz(stream: BinaryIO, words: Sequence[str], table: np.ndarray[Any, An
     members = (("words", np.array(words, dtype=str), zipfile.ZIP_DEFLATED), ("vectors", table, zipfile.ZIP_STORED))
     with zipfile.ZipFile(stream, "w") as archive:
         for name, array, compression in members:
-            member = zipfile.ZipInfo(f"{name}.npy")  # no date: the same content gives the same file
+            member = zipfile.ZipInfo(f"{name}.npy")  # no date: same content, same file
             member.compress_type = compression
             with archive.open(member, "w", force_zip64=True) as inside:
                 np.lib.format.write_array(inside, array, allow_pickle=False)
@@ -148,18 +148,20 @@ def _check_table(words: Sequence[str], vectors: Array) -> np.ndarray[Any, Any]:
         table = np.ascontiguousarray(array, dtype=np.float32)
     if not np.isfinite(table).all():
         row = int(np.flatnonzero(~np.isfinite(table).all(axis=1))[0])
-        raise InputError(f"vectors: expected finite float32 values, row {row} ({words[row]!r}) is not: drop or mend it")
+        raise InputError(
+            f"vectors: expected finite float32 values, got others in row {row} ({words[row]!r}); drop or fix it"
+        )
     return table
 
 
 def _check_words(words: Sequence[str], kind: str) -> None:
-    """Refuse what the format cannot bring back."""
+    """Raise for words that the format cannot restore."""
     seen: set[str] = set()
     for row, word in enumerate(words):
         if not isinstance(word, str):
-            raise InputError(f"words: expected strings, row {row} is {type(word).__name__}: convert it with str()")
+            raise InputError(f"words: expected strings, got {type(word).__name__} in row {row}; convert it with str()")
         if word in seen:
-            raise InputError(f"words: expected different words, row {row} repeats {word!r}: drop one of the two")
+            raise InputError(f"words: expected different words, got {word!r} again in row {row}; drop one of the two")
         seen.add(word)
         blanks = any(blank in word for blank in " \t\v\f")
         broken = "\n" in word or "\r" in word
@@ -171,4 +173,6 @@ def _check_words(words: Sequence[str], kind: str) -> None:
             what, instead = "words without NUL characters", "safetensors"
         else:
             continue
-        raise InputError(f"words: {kind} needs {what}, row {row} is {word!r}: choose another format ({instead})")
+        raise InputError(
+            f"words: expected {what} for {kind}, got {word!r} in row {row}; choose another format ({instead})"
+        )

@@ -8,7 +8,7 @@ import pytest
 import invarot
 from invarot.alignment.candidate import Found
 from invarot.alignment.judging.judge import judge, judge_map
-from invarot.retrieval.nearest import mutually_nearest
+from invarot.retrieval.nearest import find_mutual_nearest
 
 from ..clouds import posed, solved, turned
 
@@ -31,7 +31,7 @@ def test_unrelated_points_fewer_than_dimensions_are_no_evidence(seed):
     x, y = draw.standard_normal((30, 60)), draw.standard_normal((30, 60))
     problem = posed(x, y)
     fitted = solved(problem, np.linalg.qr(draw.standard_normal((60, 60)))[0])
-    assert mutually_nearest(x @ fitted.map, y, np.arange(30))[1].mean() > 0.9  # it does fit them
+    assert find_mutual_nearest(x @ fitted.map, y, np.arange(30))[1].mean() > 0.9  # it does fit them
     assert judge_map(problem, fitted.map, rng()).word != "aligned"
 
 

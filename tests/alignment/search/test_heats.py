@@ -9,7 +9,7 @@ import pytest
 
 from invarot.alignment.problem import slack
 from invarot.alignment.search import heats
-from invarot.alignment.search.heats import choose_finalists, in_single, run_heat, run_heats
+from invarot.alignment.search.heats import choose_finalists, run_heat, run_heats, to_single
 from invarot.alignment.tuning import FINALISTS
 from invarot.starts.portfolio import Wave
 
@@ -87,9 +87,9 @@ def test_a_race_in_single_precision_ends_where_one_in_double_does(monkeypatch):
 def test_what_is_raced_in_single_precision(lib):
     x, y, _, _ = turned(20, 3)
     problem = posed(lib.array(x), lib.array(y))
-    single = in_single(replace(problem, seeds=problem.second_moment))
+    single = to_single(replace(problem, seeds=problem.second_moment))
     for name in ("x", "y", "a", "b", "second_moment", "seeds"):
         assert lib.numpy(getattr(single, name)).dtype == np.float32
         assert name == "seeds" or lib.numpy(getattr(problem, name)).dtype == np.float64
     far = posed(lib.array(1e25 * x), lib.array(1e25 * y))
-    assert in_single(far) is far
+    assert to_single(far) is far

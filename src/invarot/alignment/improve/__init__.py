@@ -1,1 +1,1 @@
-"""What makes a found answer better. One shape: ``(problem, candidate)`` to a better candidate, or None."""
+"""Improvers: functions ``(problem, candidate)`` → a better candidate, or None."""

@@ -12,7 +12,7 @@ from .swap_matches import swap_matches
 
 
 def improve(problem: Problem, found: Found, *, refitting: bool = False) -> Found:
-    """The best candidate made better, and beside it the rivals: other answers that were as good before the last sharpening."""
+    """Improve the best candidate; keep its rivals, the other answers that were equally good before sharpening."""
     best = found.best
     best = swap_matches(problem, best) or best
     rivals = [

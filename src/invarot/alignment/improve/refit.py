@@ -1,8 +1,8 @@
-"""A last fit of the map to the points that choose each other.
+"""A last fit of the map to mutual nearest neighbours.
 
-Words without a translation and cells of a kind that the other assay lacks must go somewhere in a plan with given weights,
-and that bends the map a little. Once the right optimum is found, nearest neighbours tell who has a counterpart: pairs that
-choose each other, with hubs held back (CSLS), the nearer the more they count.
+Points without a counterpart, such as words without a translation, must be matched in a plan with given weights, which
+biases the map. Once the right optimum is found, mutual nearest neighbours by CSLS show which points have a counterpart;
+nearer pairs get more weight.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..tuning import PER_DIMENSION, ROUGH_STEPS
 
 
 def refit(problem: Problem, candidate: Candidate) -> Candidate | None:
-    """The candidate with its map fitted to mutual neighbours, and the plan of that map; None where they are too few."""
+    """Return the candidate with its map fitted to mutual neighbours, and its plan; None if there are too few."""
     w = fit_to_neighbours(problem, candidate.map)
     if w is None:
         return None
@@ -28,13 +28,13 @@ def refit(problem: Problem, candidate: Candidate) -> Candidate | None:
 
 
 def fit_to_neighbours(problem: Problem, w: Array) -> Array | None:
-    """The map (dx, dy) that mutual neighbours under it lead back to; None where too few are found.
+    """Return the map (dx, dy) that is the fit to its own mutual neighbours; None if there are too few.
 
-    No plan depends on the size of a map, so neighbours must not either: mapped points are brought to the size of y first,
-    by all points and then by the pairs.
+    Plans do not depend on the scale of a map, so neighbours must not either: mapped points are first scaled to the size of
+    y, by all points and then by the pairs.
     """
     xp = namespace(w)
-    size = _size(problem.x @ w, problem.y, problem.a, problem.b)
+    size = _rms_ratio(problem.x @ w, problem.y, problem.a, problem.b)
     still = max(problem.budgets.solve.tol, problem.budgets.solve.plan_tol)
     for _ in range(ROUGH_STEPS):
         i, j, score = matches_by_distance(size * (problem.x @ w), problem.y)
@@ -47,11 +47,11 @@ def fit_to_neighbours(problem: Problem, w: Array) -> Array | None:
         before, w = w, problem.maps.best_map(moment if problem.seeds is None else moment + problem.seeds)
         if float(xp.sum((w - before) ** 2)) <= still**2 * float(xp.sum(w**2)):
             break
-        size = _size(left @ w, right, weight, weight)
+        size = _rms_ratio(left @ w, right, weight, weight)
     return w
 
 
-def _size(z: Array, y: Array, a: Array, b: Array) -> float:
-    """What brings points z of weights a to the root mean square of points y of weights b; 1 where they have none."""
+def _rms_ratio(z: Array, y: Array, a: Array, b: Array) -> float:
+    """Return the factor that scales z (weights a) to the rms of y (weights b); 1 if z is 0."""
     square = mean_square(z, a)
     return math.sqrt(mean_square(y, b) / square) if square else 1.0

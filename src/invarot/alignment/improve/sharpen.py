@@ -1,4 +1,4 @@
-"""A smaller last epsilon: what a plan blurs, two maps may share, a reflection above all."""
+"""A smaller last epsilon: with a blurred plan, different maps (such as reflections) may look equally good."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ..problem import Problem
 
 
 def sharpen(problem: Problem, candidate: Candidate) -> Candidate | None:
-    """The candidate at the sharpest epsilon worth trying; None if that did not converge, or is no smaller."""
+    """Return the candidate at the smallest useful epsilon; None if that did not converge, or is not smaller."""
     budget = problem.budgets.sharpen
     if budget is None:
         return None

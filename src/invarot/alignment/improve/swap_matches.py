@@ -1,8 +1,8 @@
-"""Few points in many dimensions: two points exchange their matches, as long as that gains.
+"""Few points in many dimensions: swap the matches of two points while the score increases.
 
-With about as many points as dimensions a map can carry almost any point to almost any other, so swapped matches hold each
-other in place: the map that they helped to fit likes them best. What the best map scores once two points have exchanged
-their matches has a closed form, so that all pairs can be asked.
+With about as many points as dimensions a map can send almost any point to any other, so wrong matches are a local
+optimum: the map is fitted to them. The score of the best map after a swap of two matches has a closed form, so that all
+pairs can be tested.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from ..candidate import Candidate, continue_from
 from ..problem import Problem
 from ..tuning import PER_DIMENSION, SWAP_POINTS
 
-NODES = 32  # of the integral that tells what a swap gains
+NODES = 32  # of the integral for the gain of a swap
 Floats = np.ndarray[Any, Any]
 
 
 def swap_matches(problem: Problem, candidate: Candidate) -> Candidate | None:
-    """A better candidate, solved on from a one-to-one matching with swaps; None where no swap gains.
+    """Return a better candidate, solved from a one-to-one matching with swaps; None if no swap gains.
 
-    For orthogonal maps and as many equally heavy points on both sides, at most two per dimension.
+    For orthogonal maps and as many points on both sides, of equal weights, at most two per dimension.
     """
     count, d = problem.x.shape[0], min(problem.x.shape[1], problem.y.shape[1])
     few = 4 <= count == problem.y.shape[0] <= min(PER_DIMENSION * d, SWAP_POINTS)
@@ -43,7 +43,7 @@ def swap_matches(problem: Problem, candidate: Candidate) -> Candidate | None:
 
 
 def best_swaps(x: Floats, y: Floats, match: Floats) -> Floats:
-    """The matching after the best swap of two matches, again and again; ``match`` itself where nothing gains."""
+    """Repeat the best swap of two matches until nothing gains; return the matching."""
     rows, columns = np.triu_indices(len(x), 1)
     settled = _settle(x, y, match)
     best = score(x, y, settled)
@@ -62,9 +62,9 @@ def best_swaps(x: Floats, y: Floats, match: Floats) -> Floats:
 
 
 def swap_gains(x: Floats, y: Floats, rows: Floats, columns: Floats) -> Floats:
-    """What ‖xᵀy‖_* gains for each pair (i, j) of rows and columns whose two rows of y are exchanged.
+    """Return the gain of ‖xᵀy‖_* for each pair (i, j) of rows and columns whose two rows of y are swapped.
 
-    A swap takes abᵀ from the moment, a = xᵢ − xⱼ and b = yᵢ − yⱼ; along its singular directions, of strengths σ, that adds
+    A swap subtracts abᵀ from the moment, a = xᵢ − xⱼ and b = yᵢ − yⱼ; in its singular bases, with singular values σ, that adds
 
         (1/π) ∫₀^∞ log((1 − Σ σab/(t² + σ²))² + t² Σ a²/(t² + σ²) Σ b²/(t² + σ²)) dt.
     """
@@ -88,12 +88,12 @@ def assign(scores: Floats) -> Floats:
 
 
 def score(x: Floats, y: Floats, match: Floats) -> float:
-    """max over orthogonal maps W of Σ ⟨xᵢW, y_match(i)⟩: a nuclear norm."""
+    """Return max over orthogonal maps W of Σ ⟨xᵢW, y_match(i)⟩: a nuclear norm."""
     return float(np.linalg.svd(x.T @ y[match], compute_uv=False).sum())
 
 
 def _settle(x: Floats, y: Floats, match: Floats, steps: int = 20) -> Floats:
-    """The exact alternation from a matching until it repeats, on the directions that the moment knows."""
+    """Run the exact alternation from a matching until it repeats, on the range of the moment."""
     for _ in range(steps):
         u, s, vt = np.linalg.svd(x.T @ y[match], full_matrices=False)
         known = s > 1e-6 * s[0]
@@ -105,6 +105,6 @@ def _settle(x: Floats, y: Floats, match: Floats, steps: int = 20) -> Floats:
 
 
 def _compact(points: Floats) -> Floats:
-    """The same points in as few coordinates as they need: the score does not know the coordinates."""
+    """Return the same points in as few coordinates as possible; the score does not depend on them."""
     u, s, _ = np.linalg.svd(points, full_matrices=False)
     return np.asarray(u * s)

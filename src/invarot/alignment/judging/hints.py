@@ -1,4 +1,4 @@
-"""What to try where an alignment did not work: clouds of other size or origin need a scale or a translation."""
+"""Hints for a failed alignment: clouds of different size or origin need a scale or a translation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..verdict import Verdict
 
 
 def add_size_hint(verdict: Verdict, x: Array, y: Array, a: Array, b: Array, *, radius: float) -> Verdict:
-    """The verdict, with ``scale=True`` as advice where maps of that radius cannot reach the size of y: never sure then."""
+    """Add the hint ``scale=True`` if maps of this radius cannot reach the size of y; the verdict is then not aligned."""
     size_x, size_y = _size_and_origin(x, a)[0], _size_and_origin(y, b)[0]
     if min(size_x, size_y) == 0 or 1 / OTHER_SIZE < radius * size_x / size_y < OTHER_SIZE:
         return verdict
@@ -22,7 +22,7 @@ def add_size_hint(verdict: Verdict, x: Array, y: Array, a: Array, b: Array, *, r
 
 
 def add_origin_hint(verdict: Verdict, x: Array, y: Array, a: Array, b: Array) -> Verdict:
-    """The verdict, with ``translate=True`` as advice where it is not aligned and the clouds lie at different distances."""
+    """Add the hint ``translate=True`` if the verdict is not aligned and the clouds lie at different distances."""
     (size_x, off_x), (size_y, off_y) = _size_and_origin(x, a), _size_and_origin(y, b)
     if verdict.word == "aligned" or min(size_x, size_y) == 0:
         return verdict
@@ -33,6 +33,6 @@ def add_origin_hint(verdict: Verdict, x: Array, y: Array, a: Array, b: Array) ->
 
 
 def _size_and_origin(points: Array, weights: Array) -> tuple[float, float]:
-    """How far points spread about their centre (rms), and how far that lies from the origin: no rotation changes either."""
+    """Return the rms spread of points about their centre, and its distance from the origin: both rotation-invariant."""
     centre = weights @ points
     return math.sqrt(mean_square(points - centre, weights)), float(namespace(points).linalg.vector_norm(centre))

@@ -1,4 +1,4 @@
-"""The verdict on what was found: evidence, rivals, rule. Once, at the end."""
+"""The verdict: evidence, rivals, rule. Once, at the end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .symmetry import count_symmetries
 
 
 def judge(problem: Problem, found: Found, rng: np.random.Generator) -> Verdict:
-    """The verdict on the best candidate; the others are its rivals."""
+    """Return the verdict on the best candidate; the others are its rivals."""
     best, *rivals = (one.map for one in found.candidates)
     return judge_map(problem, best, rng, rivals=rivals, better=found.better)
 
@@ -25,10 +25,10 @@ def judge(problem: Problem, found: Found, rng: np.random.Generator) -> Verdict:
 def judge_map(
     problem: Problem, w: Array, rng: np.random.Generator, *, rivals: Sequence[Array] = (), better: int = 0
 ) -> Verdict:
-    """The verdict on a map w (dx, dy), beside other maps that are as good, and how many that are better."""
+    """Return the verdict on a map w (dx, dy), given equally good maps and the number of better ones."""
     known = list(rivals)
     verdict = decide(replace(gather_evidence(problem, w, rng), rivals=len(known), better=better))
     if verdict.word != "aligned":
         return verdict
-    images = count_symmetries(problem, w, [w, *known])  # an image of a map that is wrong says nothing
+    images = count_symmetries(problem, w, [w, *known])  # mirror images of a wrong map say nothing
     return decide(replace(verdict.evidence, rivals=len(known) + images)) if images else verdict

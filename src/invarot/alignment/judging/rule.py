@@ -1,4 +1,4 @@
-"""The rule: from evidence to a word and a probability. Its numbers are fitted, and live in rule.json."""
+"""The rule: from evidence to a verdict and a probability. Its numbers are fitted and stored in rule.json."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ RULE = json.loads(files(__package__).joinpath("rule.json").read_text(encoding="u
 
 
 def features(evidence: Evidence) -> dict[str, float]:
-    """What the rule weighs: √gain, twins down to −1 (below it a map is no more wrong), smooth, how sure the surplus is, few.
+    """Return the features of the rule: √gain, twins (at least −1), smooth, surplus in standard errors, few.
 
-    A surplus of s over N points is worth s·√N: chance moves it by about 1/√N. ``few`` is what few points take from all.
+    The standard error of a surplus over N points is about 1/√N, hence s·√N. ``few`` lowers the probability for few points.
     """
     root = max(evidence.points, 1) ** 0.5
     return {
@@ -27,12 +27,14 @@ def features(evidence: Evidence) -> dict[str, float]:
 
 
 def decide(evidence: Evidence) -> Verdict:
-    """The verdict on the evidence."""
+    """Return the verdict on the evidence."""
     weighed = features(evidence)
     odds = RULE["bias"] + sum(weight * weighed[name] for name, weight in RULE["weights"].items())
     probability = 1 / (1 + math.exp(-max(min(odds, 50.0), -50.0)))
     reasons = describe(evidence)
-    symmetric = evidence.rivals > 0 and probability >= RULE["aligned"]  # several maps, and each would pass for right
+    symmetric = (
+        evidence.rivals > 0 and probability >= RULE["aligned"]
+    )  # several maps, each of which would be called aligned
     if evidence.rivals:  # at most one of them is right
         probability /= 1 + evidence.rivals
         plural = "s" * (evidence.rivals > 1)
@@ -40,7 +42,7 @@ def decide(evidence: Evidence) -> Verdict:
         reasons.insert(0, f"{evidence.rivals} other map{plural} as good{looks}")
     word = "aligned" if probability >= RULE["aligned"] else "failed" if probability < RULE["failed"] else "doubtful"
     word = "doubtful" if symmetric else word
-    few = RULE["few_points"]  # the rule was never fitted on fewer, so they must fit plainly
+    few = RULE["few_points"]  # the rule was not fitted on fewer points, so the fit must be clear
     if word == "aligned" and evidence.points < few["below"] and evidence.gain < few["gain"]:
         word, probability = "doubtful", 0.5
         reasons.insert(0, f"only {evidence.points} points: many maps would fit as well")
@@ -53,7 +55,7 @@ def decide(evidence: Evidence) -> Verdict:
 
 
 def describe(evidence: Evidence) -> list[str]:
-    """The evidence in sentences."""
+    """Return the evidence as sentences."""
     return [
         f"held-out points lie {abs(evidence.gain):.0%} {'nearer to' if evidence.gain >= 0 else 'farther from'} a target "
         "than by chance",

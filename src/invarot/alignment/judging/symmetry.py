@@ -1,8 +1,8 @@
-"""The symmetries that no start happened to find: the map turned right round, or mirrored in one of its directions.
+"""Symmetries that no start found: the map negated, or reflected in one of its directions.
 
-A race shows a symmetry where two of its starts end at different maps that score alike. A grid or a star may send them all
-to one. Where points meet their targets to well below their own spacing, a mirror image that does so too is as good an
-answer, and looking is cheap.
+A race shows a symmetry if two of its starts end at different maps with the same score. On a grid or a star all starts may
+end at one map. If points lie on their targets to well below their spacing, a mirror image that does so too is an equally
+good answer, and the test is cheap.
 """
 
 from __future__ import annotations
@@ -17,25 +17,27 @@ from ..tuning import MET, PROBES, STAGE_POINTS
 
 
 def count_symmetries(problem: Problem, w: Array, known: list[Array]) -> int:
-    """How many mirror images of w (dx, dy) meet the targets as it does, the maps ``known`` not counted again.
+    """Count the mirror images of w (dx, dy) that fit the targets as well, other than the maps ``known``.
 
-    Not looked for among many points, whose symmetry would hardly be exact, nor with maps that change norms.
+    Not tested for many points, whose symmetry would hardly be exact, nor for maps that change norms.
     """
     orthogonal = isinstance(problem.maps, RotationGroup) or math.isinf(problem.maps.p)
     if not orthogonal or problem.seeds is not None or problem.largest > 2 * STAGE_POINTS:
         return 0
     different = list(known)
     for one in mirror_images(problem, w, proper=isinstance(problem.maps, RotationGroup)):
-        if not any(same_answer(problem, one, other) for other in different):  # on a line all of them are one
+        if not any(
+            same_answer(problem, one, other) for other in different
+        ):  # in one dimension all of them are the same
             different.append(one)
     return len(different) - len(known)
 
 
 def mirror_images(problem: Problem, w: Array, *, proper: bool = False) -> list[Array]:
-    """Those of −w and of w behind a mirror in a principal axis of x that meet the targets, most of them other ones.
+    """Return −w and the reflections of w in principal axes of x that fit the targets, mostly other ones.
 
-    Of a ``proper`` rotation, those that are rotations too: −w in even dimensions, the opposites of mirror images (in
-    space, half a turn about an axis) in odd ones.
+    With ``proper``, only rotations: −w in even dimensions, negated reflections (in 3-D, half turns about an axis) in odd
+    ones.
     """
     xp = namespace(w)
     probes = problem.x[:: max(1, problem.x.shape[0] // PROBES)]
@@ -58,6 +60,6 @@ def mirror_images(problem: Problem, w: Array, *, proper: bool = False) -> list[A
 
 
 def _mean_gap(one: Array, other: Array) -> float:
-    """Mean squared distance of rows."""
+    """Return the mean squared distance of rows."""
     xp = namespace(one)
     return float(xp.mean(xp.sum((one - other) ** 2, axis=1)))

@@ -20,7 +20,7 @@ Floats = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class Run:
-    """Where a batch of s starts ended."""
+    """The result of a batch of s starts."""
 
     maps: Array  # (s, dx, dy)
     coupler: EntropicCoupler | ExactCoupler
@@ -59,10 +59,10 @@ def alternate(
     warm: EntropicPlan | SparsePlan | None = None,
     hold_map: bool = False,
 ) -> Run:
-    """Algorithm 1 of the paper from ``maps`` (s, dx, dy), all starts together.
+    """Run Algorithm 1 of the paper from ``maps`` (s, dx, dy), all starts together.
 
     A start has settled when, at the last epsilon, its marginals are within tolerance and either its objective or its map has
-    stopped changing. ``warm`` is a plan to go on from. ``hold_map`` leaves the maps as they are and solves for their plans.
+    stopped changing. ``warm`` is a plan to start from. ``hold_map`` keeps the maps fixed and solves only for their plans.
     """
     schedule = budget.schedule
     epsilon, floor = (0.0, 0.0) if schedule is None else (schedule.epsilon, schedule.floor)
@@ -101,7 +101,7 @@ def alternate(
 def _measure(
     problem: Problem, plan: PlanStep, last_images: Array | None, moment: Array, old: Array, new: Array
 ) -> dict[str, Any]:
-    """One record of the history, an entry per start."""
+    """Return one record of the history, with an entry per start."""
     xp = namespace(new)
     score = xp.sum(moment * new, axis=(-2, -1))
     cost = transport_cost(problem, moment, new)

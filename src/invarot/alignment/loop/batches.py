@@ -1,4 +1,4 @@
-"""Many starts cut into batches that fit memory, solved one after the other or shared out to processes."""
+"""Many starts in batches that fit memory, solved one after the other or in several processes."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from ..history import Step
 from ..problem import Problem
 from .alternate import Run
 
-STARTS_PER_BATCH = 8  # on the CPU, where n_jobs shares them out: always the same, so that the answer is
+STARTS_PER_BATCH = 8  # on the CPU: the same for every n_jobs, so that the result is the same
 
 
 class Solve(Protocol):
-    """A batch ready to be solved, but for its problem (which carries the observer) and its random numbers."""
+    """A function that solves a batch, given its problem (which carries the observer) and random numbers."""
 
     def __call__(self, problem: Problem, *, rng: np.random.Generator) -> Run: ...
 
 
 def make_batches(problem: Problem, count: int, *, most: int | None = None, n_jobs: int = 1) -> tuple[list[slice], int]:
-    """Slices of ``count`` starts whose kernels fit memory together, whatever n_jobs; and how many slices fit at a time."""
+    """Return slices of ``count`` starts whose kernels fit memory, the same for every n_jobs; and how many fit at a time."""
     bound = problem.budgets.solve.memory
     if bound is None:
         bound = int(SHARE_OF_FREE * free_memory(problem.x))
@@ -37,23 +37,23 @@ def make_batches(problem: Problem, count: int, *, most: int | None = None, n_job
         jobs = 1
     else:
         size = min(size, most or size)
-        while size > 1 and _streamed(problem, size) > bound:
+        while size > 1 and _streamed_memory(problem, size) > bound:
             size -= 1
-        size = math.ceil(count / math.ceil(count / size))  # of about one size, so that nobody waits
+        size = math.ceil(count / math.ceil(count / size))  # of about equal size, to balance the load
         jobs = max(1, min(n_jobs, bound // (size * each)))
     return [slice(i, min(i + size, count)) for i in range(0, count, size)], jobs
 
 
-def _streamed(problem: Problem, starts: int) -> int:
-    """Bytes that a plan step of so many starts takes at least."""
+def _streamed_memory(problem: Problem, starts: int) -> int:
+    """Return the minimal memory in bytes of a plan step of ``starts`` starts."""
     shape = starts, problem.x.shape[0], problem.y.shape[1]
     return memory_needed(namespace(problem.x).broadcast_to(problem.x[:1, :1], shape), problem.y, dense=False)
 
 
 def run_batches(problem: Problem, solves: Sequence[Solve], *, rng: np.random.Generator, n_jobs: int) -> Iterator[Run]:
-    """Where each batch ends, in order; every batch has random numbers of its own, whatever ``n_jobs``.
+    """Yield the run of each batch, in order; each batch has its own random numbers, the same for every ``n_jobs``.
 
-    Processes cannot call the observer as they go: their steps are shown when their batch is done.
+    Processes cannot call the observer while they run: their steps are reported when their batch is done.
     """
     streams = (
         [rng] if len(solves) == 1 else [np.random.default_rng(seed) for seed in rng.integers(1 << 62, size=len(solves))]
@@ -68,7 +68,7 @@ def run_batches(problem: Problem, solves: Sequence[Solve], *, rng: np.random.Gen
         raise MissingExtra("n_jobs > 1", "jobs") from error
     count = min(n_jobs, len(solves))
     silent = replace(problem, on_step=None)
-    calls = (delayed(_watched)(silent, solve, stream) for solve, stream in zip(solves, streams, strict=True))
+    calls = (delayed(_solve_and_record)(silent, solve, stream) for solve, stream in zip(solves, streams, strict=True))
     with parallel_config("loky", inner_max_num_threads=max(1, workers() // count)):
         for run, steps in Parallel(n_jobs=count, return_as="generator")(calls):
             if problem.on_step is not None:
@@ -77,8 +77,8 @@ def run_batches(problem: Problem, solves: Sequence[Solve], *, rng: np.random.Gen
             yield run
 
 
-def _watched(problem: Problem, solve: Solve, rng: np.random.Generator) -> tuple[Run, list[Step]]:
-    """What happened in another process, without the maps: they would be copied for every step."""
+def _solve_and_record(problem: Problem, solve: Solve, rng: np.random.Generator) -> tuple[Run, list[Step]]:
+    """Solve in another process and record the steps, without the maps, which would be copied for every step."""
     steps: list[Step] = []
     with own_threads():
         watched = replace(problem, on_step=lambda step: steps.append(replace(step, map=None)))

@@ -15,11 +15,11 @@ from .alternate import Run, alternate
 
 
 def solve_in_stages(problem: Problem, maps: Array, budget: Budget, *, rng: np.random.Generator) -> Run:
-    """The high epsilons on a subsample, the low ones on all points.
+    """Solve at high epsilons on a subsample, at low ones on all points.
 
-    At a high epsilon a plan sees the shape of the clouds and not their points, so a subsample moves the map as well as all
-    of them would, at a fraction of the price. Stages after the first go on at the last epsilon of the first: with more
-    points to go by, the map is nearer to that of all of them.
+    At a high epsilon a plan depends on the shape of the clouds and not on single points, so a subsample gives nearly the same
+    map as all points, at a fraction of the cost. Later stages continue at the last epsilon of the first: with more points,
+    the map is nearer to that of all points.
     """
     sizes = stage_sizes(problem, budget)
     rough = replace(budget, tol=max(budget.tol, budget.plan_tol)).at_most(ROUGH_STEPS)
@@ -39,7 +39,7 @@ def solve_in_stages(problem: Problem, maps: Array, budget: Budget, *, rng: np.ra
 
 
 def stage_sizes(problem: Problem, budget: Budget) -> list[int]:
-    """Points of each stage before the last, which has all of them; none where the schedule is the caller's own."""
+    """Return the number of points of each stage before the last; no stages if the caller gave a schedule."""
     count, budgets = problem.largest, problem.budgets
     if budgets.stages is not None:
         return [size for size in budgets.stages.as_tuple() if size < count]
@@ -53,7 +53,7 @@ def stage_sizes(problem: Problem, budget: Budget) -> list[int]:
 
 
 def subproblem(problem: Problem, size: int, rng: np.random.Generator) -> Problem:
-    """At most ``size`` points of each cloud: the first where rows are ordered, else drawn at random, or centroids."""
+    """Return at most ``size`` points per cloud: the first if rows are ordered, else random ones, or centroids."""
     stages = problem.budgets.stages
     parts = []
     for points, weights in ((problem.x, problem.a), (problem.y, problem.b)):

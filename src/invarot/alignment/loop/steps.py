@@ -17,7 +17,7 @@ from ..problem import Problem
 
 @dataclass(frozen=True)
 class PlanStep:
-    """What the map step and the history need of s plans."""
+    """The values of s plans that the map step and the history use."""
 
     images: Array  # (s, n, dy): Γy
     divergence: Array  # (s,): ε·KL(Γ | a bᵀ), 0 for exact plans
@@ -27,10 +27,10 @@ class PlanStep:
 
 
 class EntropicCoupler:
-    """Entropic plan steps; the potentials are carried from each to the next, across epsilon and map."""
+    """Entropic plan steps; each starts from the potentials of the previous one."""
 
     def __init__(self, problem: Problem, starts: int, budget: Budget, warm: EntropicPlan | None = None) -> None:
-        """``warm`` is a plan whose column potentials all starts begin with."""
+        """``warm`` is a plan with the first column potentials of all starts."""
         self.problem, self.budget = problem, budget
         self.potentials = Potentials.zero(problem.a, problem.b, starts=starts)
         self.epsilon: float | None = None
@@ -40,7 +40,7 @@ class EntropicCoupler:
             self.epsilon = warm.epsilon
 
     def couple(self, w: Array, epsilon: float, *, tol: float) -> PlanStep:
-        """The plans for maps w (s, dx, dy) at an absolute epsilon, their rows right to ``tol``."""
+        """Solve the plans for maps w (s, dx, dy) at an absolute epsilon, row sums within ``tol``."""
         xp = namespace(w)
         problem = self.problem
         self.z = problem.x @ w
@@ -65,7 +65,7 @@ class EntropicCoupler:
 
 
 class ExactCoupler:
-    """Exact plan steps, one start after the other; epsilon plays no part."""
+    """Exact plan steps, one start after the other; epsilon is ignored."""
 
     def __init__(self, problem: Problem, memory: int | None) -> None:
         self.problem, self.memory = problem, memory
@@ -86,14 +86,14 @@ class ExactCoupler:
 def make_coupler(
     problem: Problem, starts: int, budget: Budget, warm: EntropicPlan | SparsePlan | None = None
 ) -> EntropicCoupler | ExactCoupler:
-    """The coupler of a budget; exact plans have nothing to go on from."""
+    """Return the coupler of a budget; exact plans have no warm start."""
     if budget.schedule is None:
         return ExactCoupler(problem, budget.memory)
     return EntropicCoupler(problem, starts, budget, warm if isinstance(warm, EntropicPlan) else None)
 
 
 def best_maps(problem: Problem, images: Array, w: Array) -> tuple[MapStep, Array]:
-    """The map step, and the moments (s, dx, dy) it rests on; ``w`` is where Frank–Wolfe starts."""
+    """Return the map step, and its moments (s, dx, dy); Frank–Wolfe starts from ``w``."""
     xp = namespace(images)
     moment = transpose(problem.x) @ images
     if problem.seeds is not None:

@@ -1,4 +1,4 @@
-"""The starts that were asked for, checked."""
+"""The requested starts, checked."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from ..options import Search
 from ..problem import Problem
 
 START_NAMES = ("auto", *(name for name in STARTS if name != "given"))
-EFFORT = {"quick": 1, "normal": 4, "high": 8, "max": 30}  # waves of starts, at most
-SIDE_WEIGHT, SEED_WEIGHT = 0.3, 1.0  # where none is given
+EFFORT = {"quick": 1, "normal": 4, "high": 8, "max": 30}  # maximal number of waves of starts
+SIDE_WEIGHT, SEED_WEIGHT = 0.3, 1.0  # defaults
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Asked:
     maps: Array | None
     n_starts: int | None
     waves: int
-    pairs: Any  # known pairs, as rows of the points with weight; None where there are none
+    pairs: Any  # known pairs, as rows among the points with weight; None if there are none
     side: tuple[Any, Any] | None
     side_weight: float
     n_jobs: int
@@ -37,7 +37,7 @@ class Asked:
 def check_asked(
     problem: Problem, start: Any, n_starts: int | None, effort: str | None, pairs: Any, search: Search, side: Any
 ) -> Asked:
-    """The options about starts, each checked, and together."""
+    """Check the options about starts, each alone and together."""
     if effort is not None:
         check_choice(effort, "effort", EFFORT)
     if n_starts is not None:
@@ -51,7 +51,7 @@ def check_asked(
     if not named:
         maps = check_map(start, "start", problem.x.shape[1], problem.y.shape[1], problem.x)
         maps = problem.frame_x.inverse @ maps @ problem.frame_y.linear
-        if problem.scale:  # the scale is found at the end, on top of a map of unit size
+        if problem.scale:  # the scale is fitted at the end, on top of a map of unit size
             maps = problem.maps.fit(maps)
     return Asked(
         name=name,
@@ -66,27 +66,31 @@ def check_asked(
 
 
 def _check_used(name: str, n_starts: int | None, effort: str | None, pairs: Any, search: Search) -> None:
-    """No option that could have no effect."""
+    """Raise for options that would have no effect."""
     shown = "a map" if name == "given" else repr(name)
     if effort is not None and name != "auto":
         raise InputError(
-            f"effort: expected with start='auto' alone, got {effort!r} and {shown}; other starts are all solved in full"
+            f"effort: expected only with start='auto', got {effort!r} and {shown}; other starts are all solved in full"
         )
     if n_starts is not None and name != "random":
-        raise InputError(f"n_starts: expected with start='random', got {shown}, which makes its own candidates")
+        raise InputError(
+            f"n_starts: expected with start='random', got {shown}, which makes its own candidates; leave n_starts out"
+        )
     if search.side is not None and name not in ("auto", "signature"):
-        raise InputError(f"side: expected with start='auto' or 'signature', got {shown}, which has no use for it")
+        raise InputError(
+            f"side: expected with start='auto' or 'signature', got {shown}, which does not use it; leave side out"
+        )
     if search.n_jobs != 1 and name == "auto":
         raise InputError(
             f"n_jobs: expected 1 with start='auto', whose starts are raced together, got {search.n_jobs}; "
-            "give n_starts, or leave n_jobs out"
+            "pass n_starts, or leave n_jobs out"
         )
     if name == "seeds" and pairs is None:
         raise InputError("seeds: expected known pairs (k, 2) of points with weight with start='seeds', got none")
 
 
 def keep_pairs(seeds: Any, a: Array, b: Array) -> Any:
-    """Known pairs of points that have weight, by their row numbers among those; None if there are none."""
+    """Return known pairs of points with weight, by their rows among those; None if there are none."""
     used_x, used_y = to_numpy(a) > 0, to_numpy(b) > 0
     pairs = np.asarray(to_numpy(seeds) if is_array(seeds) else seeds)
     pairs = pairs[used_x[pairs[:, 0]] & used_y[pairs[:, 1]]]
@@ -95,7 +99,7 @@ def keep_pairs(seeds: Any, a: Array, b: Array) -> Any:
 
 
 def keep_rows(side: tuple[Any, Any], a: Array, b: Array) -> tuple[Any, Any]:
-    """Side information of the points that have weight."""
+    """Return the side information of the points with weight."""
     kept = []
     for name, values, weights in zip(("fx", "fy"), side, (a, b), strict=True):
         rows = np.asarray(to_numpy(values) if is_array(values) else values)

@@ -1,4 +1,4 @@
-"""A wave of starts raced on a coarse problem: a first heat for all, a second for those that are ahead."""
+"""A wave of starts raced on a coarse problem: a first heat for all, a second for the best."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from ..loop.stages import subproblem
 from ..problem import Problem, distinct, slack
 from ..tuning import FINALISTS, RACE_ENTRIES
 
-SINGLE = 1e-12, 1e12  # cost scales between which squares of points are far from the ends of single precision
+SINGLE = 1e-12, 1e12  # cost scales between which squares of points are well inside the range of single precision
 Floats = np.ndarray[Any, Any]
 
 
 def choose_finalists(problem: Problem, maps: Array, values: Floats) -> list[int]:
-    """The best of a race, and the few other answers that are as good."""
+    """Return the best of a race, and the few other answers that are equally good."""
     order = np.argsort(-values, kind="stable")
     near = [k for k in order if values[order[0]] - values[k] <= slack(problem, float(values[order[0]]))]
     return distinct(problem, maps, near, FINALISTS)
 
 
 def race_points(starts: int) -> int:
-    """Points that a race of so many starts is run on, at most."""
+    """Return the maximal number of points in a race of ``starts`` starts."""
     return int((RACE_ENTRIES / starts) ** 0.5)
 
 
 def run_heats(problem: Problem, wave: Wave, rng: np.random.Generator) -> tuple[Array, Floats]:
-    """Where each start of a wave gets on the coarse problem: maps (s, dx, dy) and values (s,).
+    """Solve each start of a wave on the coarse problem: return maps (s, dx, dy) and values (s,).
 
-    After a first heat only the best few go on, with those that are as good as they are, and those that could be the best
-    once their plans have their marginals: off by a hundredth, these move the objective by about as much.
+    After a first heat only the best few continue, with those that are equally good, and those that could be the best once
+    their marginals converge: a marginal error of 0.01 changes the objective by about as much.
     """
     if len(wave.names) == 1:
         return wave.maps, np.zeros(1)
-    coarse = in_single(subproblem(problem, race_points(len(wave.names)), rng))
+    coarse = to_single(subproblem(problem, race_points(len(wave.names)), rng))
     budgets = problem.budgets.first_heat, problem.budgets.race
     first, last = (budget.within_rounding(coarse.x, coarse.cost_scale) for budget in budgets)
     maps, values, off, epsilon = run_heat(coarse, as_like(wave.maps, coarse.x), first)
@@ -53,7 +53,7 @@ def run_heats(problem: Problem, wave: Wave, rng: np.random.Generator) -> tuple[A
 
 
 def run_heat(problem: Problem, maps: Array, budget: Budget) -> tuple[Array, Floats, Floats, float]:
-    """Maps, values, errors of the marginals, and the highest epsilon that a batch ended at."""
+    """Return maps, values, marginal errors, and the highest epsilon at which a batch ended."""
     parts, _ = make_batches(problem, maps.shape[0])
     runs = [alternate(problem, maps[part], budget, stage="race") for part in parts]
     found = namespace(maps).concat([run.maps for run in runs], axis=0)
@@ -61,8 +61,8 @@ def run_heat(problem: Problem, maps: Array, budget: Budget) -> tuple[Array, Floa
     return found, values, off, max(run.epsilon for run in runs)
 
 
-def in_single(problem: Problem) -> Problem:
-    """The problem in single precision, where that is faster and its range is enough: a race only ranks, at a high epsilon."""
+def to_single(problem: Problem) -> Problem:
+    """Return the problem in single precision if that is faster and its range is enough: a race only ranks starts."""
     xp = namespace(problem.x)
     small, large = SINGLE
     if on_cuda(problem.x) or problem.x.dtype != xp.float64 or not small < problem.cost_scale < large:

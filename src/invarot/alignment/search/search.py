@@ -1,4 +1,4 @@
-"""From starts to candidates: a race where the choice is ours, every start solved in full where it was made."""
+"""From starts to candidates: "auto" races many starts; starts chosen by the caller are all solved in full."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .heats import choose_finalists, race_points, run_heats
 
 
 def search(problem: Problem, asked: Asked, rng: np.random.Generator) -> Found:
-    """Run the starts that were asked for; different answers come back, best first."""
+    """Run the requested starts; return different answers, best first."""
     if asked.name == "auto":
         found = race(problem, make_waves(problem, asked, rng), waves=asked.waves, rng=rng)
     else:
@@ -41,7 +41,7 @@ def search(problem: Problem, asked: Asked, rng: np.random.Generator) -> Found:
 
 
 def make_waves(problem: Problem, asked: Asked, rng: np.random.Generator) -> Iterator[Wave]:
-    """The portfolio of starts, as maps of the family of the problem."""
+    """Yield the portfolio of starts, as maps of the family of the problem."""
     coming = waves(
         problem.x, problem.y, problem.a, problem.b, rng=rng, ordered=problem.ordered, pairs=asked.pairs,
         side=asked.side, side_weight=asked.side_weight,
@@ -50,9 +50,9 @@ def make_waves(problem: Problem, asked: Asked, rng: np.random.Generator) -> Iter
 
 
 def find_plain(problem: Problem, asked: Asked, found: Found, rng: np.random.Generator) -> tuple[Candidate, ...]:
-    """What the first wave finds beside starts that were asked for, or with reflections where these were not allowed.
+    """Return what the first wave finds, to compare with requested starts, or with reflections if these are not allowed.
 
-    Of few points a wrong answer may hold for unseen ones too; a better one shows it. Many starts are each other's test.
+    With few points a wrong answer may also fit unseen ones; a better answer shows that. Many starts test each other.
     """
     chosen = asked.name != "auto" and len(found.starts) <= STARTS_PER_BATCH
     rotations = isinstance(problem.maps, RotationGroup)
@@ -64,10 +64,10 @@ def find_plain(problem: Problem, asked: Asked, found: Found, rng: np.random.Gene
 
 
 def race(problem: Problem, coming: Iterator[Wave], *, waves: int, rng: np.random.Generator) -> Found:
-    """Wave after wave of starts, until an answer holds for unseen points, or two waves agree on it, or ``waves`` are spent.
+    """Run waves of starts until an answer holds for unseen points, two waves agree on it, or ``waves`` are used.
 
-    The best of a wave is solved in full, and with it every other answer that the race cannot tell from it: that is how a
-    symmetry shows.
+    The best of a wave is solved in full, and so is every other answer that scores as well in the race: this detects
+    symmetries.
     """
     candidates: list[Candidate] = []
     records: list[StartRecord] = []
@@ -88,7 +88,7 @@ def race(problem: Problem, coming: Iterator[Wave], *, waves: int, rng: np.random
 
 
 def solve_wave(problem: Problem, wave: Wave, rng: np.random.Generator) -> tuple[list[Candidate], list[StartRecord]]:
-    """The finalists of a race, solved in full; and the records of those that were dropped."""
+    """Return the finalists of a race, solved in full, and the records of the starts that were dropped."""
     maps, values = run_heats(problem, wave, rng)
     chosen = choose_finalists(problem, maps, values)
     finals = []
@@ -104,21 +104,23 @@ def _value(candidate: Candidate) -> float:
 
 
 def explains_unseen(problem: Problem, w: Array, rng: np.random.Generator) -> bool:
-    """The test that ends a race early: does the map hold for points that took no part in fitting it?
+    """Return whether the map holds for points held out of the fit: the test that ends a race early.
 
-    Either they lie on their targets, nearer than half (squared) of what neighbours of one cloud lie apart: copies of one
-    cloud do, two samples of one shape never. Or maps fitted without them send them to the same targets more often than
-    chance by many standard errors: in many dimensions only a right map does.
+    Either they lie on their targets, at less than half the (squared) distance between neighbours of one cloud: true for
+    copies of one cloud, never for two samples of one shape. Or maps fitted without them send them to the same targets more
+    often than chance by many standard errors: in many dimensions only a right map does.
     """
     found = gather_evidence(problem, w, rng)
     return found.twins >= SURE_TWINS or found.surplus * found.points**0.5 >= SURE_SURPLUS
 
 
 def note_unused(problem: Problem, asked: Asked, *, starts: int) -> tuple[str, ...]:
-    """Options that had no effect on the search of so many starts, and why."""
+    """Return notes on options that had no effect on a search of ``starts`` starts, and why."""
     notes = []
     sizes = stage_sizes(problem, problem.budgets.solve)
-    drawn = {"auto": race_points(starts), "relaxation": 400}.get(asked.name, 5000)  # points that starts use, at most
+    drawn = {"auto": race_points(starts), "relaxation": 400}.get(
+        asked.name, 5000
+    )  # maximal number of points used by starts
     if problem.ordered and not sizes and problem.largest <= drawn:
         notes.append(f"ordered: no effect, since no subsample was drawn of {problem.largest} points")
     if problem.budgets.stages is not None and problem.budgets.stages.as_tuple() and not sizes:
@@ -129,7 +131,7 @@ def note_unused(problem: Problem, asked: Asked, *, starts: int) -> tuple[str, ..
 
 
 def make_starts(problem: Problem, asked: Asked, rng: np.random.Generator) -> Wave:
-    """The maps of one kind of start."""
+    """Return the maps of one kind of start."""
     if asked.maps is not None:
         return Wave(asked.maps, [asked.name] * asked.maps.shape[0])
     options: dict[str, Any] = {"rng": rng}
@@ -146,8 +148,8 @@ def make_starts(problem: Problem, asked: Asked, rng: np.random.Generator) -> Wav
 
 
 def solve_all(problem: Problem, wave: Wave, asked: Asked, rng: np.random.Generator) -> Found:
-    """Every start solved in full, in batches that fit memory."""
-    # fused comes down from a high epsilon itself: the solve goes on from a low one
+    """Solve every start in full, in batches that fit memory."""
+    # fused anneals from a high epsilon itself: the solve continues from a low one
     budget = problem.budgets.after_race if asked.name == "fused" else problem.budgets.solve
     parts, jobs = make_batches(problem, len(wave.names), most=STARTS_PER_BATCH, n_jobs=asked.n_jobs)
     solves = [partial(_solve, maps=wave.maps[part], budget=budget) for part in parts]
@@ -165,7 +167,7 @@ def _solve(problem: Problem, *, maps: Any, budget: Budget, rng: np.random.Genera
 
 
 def _best(problem: Problem, ends: list[tuple[Run, int]], names: list[str]) -> tuple[Candidate, ...]:
-    """The best end, and those as good as it that are other answers."""
+    """Return the best end, and equally good ones that are different answers."""
     values = np.asarray([run.values[index] for run, index in ends])
     top = float(np.max(values))
     near = [int(k) for k in np.argsort(-values, kind="stable") if top - values[k] <= slack(problem, top)]

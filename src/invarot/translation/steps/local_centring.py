@@ -1,7 +1,7 @@
 """Step 4, local centring: a share of the mean of its neighbours is subtracted from each word.
 
-Related words lie in crowds, and what two crowds have in common does not tell their members apart. Subtracting some of the
-local mean leaves more of what does, and makes hubs rarer (localised centring, Hara et al. 2015).
+Related words form dense clusters, and the common part of a cluster does not distinguish its members. Subtracting part of
+the local mean emphasises the differences, and makes hubs rarer (localised centring, Hara et al. 2015).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .shape import SIDES, Known, Side, Step, StepRecord, Work, find_obstacle
 
 NAME = "local centring"
 NEIGHBOURS = 50  # per word, or a hundredth of a small vocabulary
-FEWEST = 500  # words per side: a hundredth of fewer is no crowd
+FEWEST = 500  # words per side: a hundredth of fewer is too small a neighbourhood
 
 
 def fit_local_centring(work: Work) -> tuple[StepRecord, Work]:
@@ -51,7 +51,7 @@ def center_new_words(
     known: Known,
     vocabularies: tuple[Vectors, Vectors],
 ) -> Array:
-    """Subtract from new words the local mean of the known words around them."""
+    """Subtract from new words the local mean of their nearest known words."""
     pool = known[side]
     return subtract_local_mean(z, find_neighbours(z, pool), record.values["share"], pool)
 
@@ -69,7 +69,7 @@ def find_neighbours(z: Array, pool: Array | None = None) -> Array:
         return found
     xp = namespace(found)
     itself = xp.astype(found == xp.arange(found.shape[0], device=device(found))[:, None], xp.int64)
-    order = xp.argsort(itself, axis=1, stable=True)  # itself last: it is not always found first, or at all
+    order = xp.argsort(itself, axis=1, stable=True)  # itself last: with ties it is not always found first, or at all
     return xp.take_along_axis(found, order, axis=1)[:, :count]
 
 

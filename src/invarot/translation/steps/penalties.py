@@ -1,9 +1,9 @@
 """Step 6, penalties: for words that are already matched, and for rare ones.
 
-CSLS penalises words that are near to many. A word that is very near to one other is most likely its translation and so not
-another's; and of two words that are equally near the more frequent one is more often meant. That belongs to the languages,
-not to a way of retrieval, so it is put into the vectors: two coordinates more, after which any cosine between the languages
-is lower by the penalties of both words.
+CSLS penalises words that are near to many. A word that is very near to one other is most likely its translation and so
+not another's; and of two words that are equally near the more frequent one is more often right. The penalties do not
+depend on the retrieval method, so they are stored in the vectors: two more coordinates lower any cosine between the
+languages by the penalties of both words.
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ from .shape import SIDES, Known, Side, Step, StepRecord, Work, find_obstacle
 NAME = "penalties"
 FIELDS = ("match_penalty", "rank_penalty")
 FEWEST = 10_000  # words per side: among fewer they gained nothing
-CONSTANT = 0.3  # what meets the other side's penalty; small, so that it changes little inside a language
-RANK_CONSTANT = 1.0  # the same with a rank penalty: that of the first words is large and would make their vectors long
+CONSTANT = (
+    0.3  # the coordinate that multiplies the other side's penalty; small, so that it changes little inside a language
+)
+RANK_CONSTANT = 1.0  # with a rank penalty, which is large for the first words and would make their vectors long
 
 Floats = np.ndarray[Any, Any]
 
@@ -98,7 +100,7 @@ def _constant(record: StepRecord) -> float:
 def find_best_cosines(x: Array, y: Array, *, count: int = 1) -> tuple[Array, Array]:
     """Return the mean cosine of each row of ``x`` (n, d) and of ``y`` (m, d) to the ``count`` nearest of the other: (n,), (m,).
 
-    One does best: the mean of more says how crowded it is around a word, which CSLS corrects for.
+    One works best: the mean of more measures the density around a word, which CSLS corrects for.
     """
     return mean_similarities(unit_rows(x), unit_rows(y), count)
 
@@ -119,7 +121,7 @@ def center_log_ranks(count: int, rows: Floats | None = None) -> Floats:
 
 
 def append_penalties(z: Array, penalties: Array, side: Side, constant: float = CONSTANT) -> Array:
-    """Return rows of unit length and two coordinates, (n, d + 2): the ``penalties`` (n,), and a constant that meets the other's.
+    """Return rows of unit length and two coordinates, (n, d + 2): the ``penalties`` (n,), and a constant that multiplies those of the other side.
 
     The product of a source and a target row is that of ``z`` less the penalties of both.
 

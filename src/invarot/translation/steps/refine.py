@@ -1,4 +1,4 @@
-"""Step 3, refine: a linear map per side, fitted to the pairs of words that choose each other."""
+"""Step 3, refine: a linear map per side, fitted to mutual nearest neighbours."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from .solve import apply_map
 
 NAME = "refine"
 MANY = 15_000  # words from which a first refinement on a third of them, at a ninth of the cost per round, saves time
-ONE_SIDED = 50.0  # weight of pairs that one side chooses, per dimension and word; chosen on 100 and 300 dimensions
-TRUST = 4.0  # no word is trusted more or less than the median one by more than this factor
+ONE_SIDED = 50.0  # weight of non-mutual pairs, per dimension and word; chosen on 100 and 300 dimensions
+TRUST = 4.0  # largest factor between the trust of a word and the median
 ENDINGS = {
     "settled": "the pairs settled",
     "rounds": "all rounds used",
@@ -50,7 +50,7 @@ def fit_refine(work: Work) -> tuple[StepRecord, Work]:
 
 
 def _run_stages(work: Work, start: Array, top: int) -> tuple[Refined, int]:
-    """Refine on the first ``top`` words; where they are many, first on the more frequent third of them."""
+    """Refine on the first ``top`` words; if there are many, first on the most frequent third."""
     x, y = work.x, work.y
     trust = find_trust(work.source, x), find_trust(work.target, y)
     score = work.progress.make_scorer(work.source.words, work.target.words)
@@ -81,16 +81,16 @@ def _run_stages(work: Work, start: Array, top: int) -> tuple[Refined, int]:
 
 
 def find_trust(vectors: Vectors, like: Array) -> Array:
-    """Return how far each word is trusted, (n,): the length of its vector as read, which grows with what the text said of it.
+    """Return the trust of each word, (n,): the original length of its vector, which grows with the evidence in the text.
 
-    In units of the median and within a factor of ``TRUST``: other makers of vectors give lengths another meaning.
+    In units of the median, clipped to a factor of ``TRUST``: in other kinds of vectors lengths have another meaning.
     """
     lengths = np.linalg.norm(vectors.vectors.astype(np.float32), axis=1)
     return as_like(np.clip(lengths / (float(np.median(lengths)) or 1.0), 1 / TRUST, TRUST), like)
 
 
 def weigh_one_sided(dimension: int, words: int) -> float:
-    """Return the weight of pairs that only one side chooses: the more numbers a map has per word, the more they help."""
+    """Return the weight of non-mutual pairs: the more parameters a map has per word, the more they help."""
     weight = min(0.5, ONE_SIDED * dimension / words)
     return weight if weight >= 0.3 else 0.0  # less is not worth another search
 

@@ -1,4 +1,4 @@
-"""The one shape of all steps, the record that each leaves, and what they hand on to each other."""
+"""The interface of all steps, their records, and the data passed between them."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ SIDES: tuple[Side, Side] = ("source", "target")
 
 @dataclass(frozen=True, eq=False)
 class StepRecord:
-    """What became of one step of the pipeline.
+    """The record of one step of the pipeline.
 
     Attributes
     ----------
     name : str
     applied : bool
     detail : str
-        What was done or, where nothing was, why not.
+        What was done, or why the step was not applied.
     seconds : float
     values : dict
         Numbers and names that the step is applied with.
@@ -48,7 +48,7 @@ class StepRecord:
 
     @property
     def status(self) -> str:
-        """The detail, after "not applied" where the step was not."""
+        """The detail, after "not applied: " if the step was not applied."""
         return self.detail if self.applied else f"not applied: {self.detail}"
 
     def as_dict(self) -> dict[str, Any]:
@@ -59,7 +59,7 @@ class StepRecord:
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """A run between two steps: what was asked for, and both vocabularies as the last step left them.
+    """The state of a run between two steps: the settings, and both vocabularies after the last step.
 
     Attributes
     ----------
@@ -103,13 +103,13 @@ class Step:
     ----------
     name : str
     fields : tuple of str
-        The fields of the recipe that it alone reads.
+        The fields of the recipe that only this step reads.
     fit : callable
         From the work before the step to its record and the work after it.
     apply : callable
         From rows of a vocabulary (n, d) before the step to rows after it; side and words say whose.
     apply_new : callable, optional
-        The same for words outside the vocabulary, where the step has to compare them with those inside; by default `apply`.
+        The same for new words, if the step has to compare them with the vocabulary; by default `apply`.
     """
 
     name: str
@@ -120,7 +120,7 @@ class Step:
 
 
 def find_obstacle(work: Work, fields: Sequence[str], fewest: int) -> str | None:
-    """Say why a finishing step cannot be applied: switched off, too few words, or too many; None where it can."""
+    """Say why a finishing step cannot be applied: switched off, too few words, or too many; None if it can."""
     if not any(getattr(work.recipe, name) for name in fields):
         return f"{' and '.join(fields)} {'is' if len(fields) == 1 else 'are'} 0 in the recipe"
     few, many = sorted((len(work.source), len(work.target)))

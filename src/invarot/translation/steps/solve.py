@@ -22,7 +22,7 @@ TOL = 1e-4  # a tenth of the default accuracy: the refinement follows
 
 
 def fit_solve(work: Work) -> tuple[StepRecord, Work]:
-    """Solve in growing stages; each later one starts from the map of the one before."""
+    """Solve in stages of increasing size; each later one starts from the map of the previous one."""
     assert work.rng is not None
     stages = work.recipe.stages
     rows = select_words(work.source), select_words(work.target)
@@ -73,7 +73,7 @@ def solve_stage(
 def select_words(vectors: Vectors) -> np.ndarray[Any, Any]:
     """Return the rows of the tokens that look like words, in order: numbers and punctuation mislead the search.
 
-    A vocabulary in which few do (identifiers, genes) is taken whole.
+    If few tokens look like words (identifiers, genes), all are used.
     """
     rows = np.flatnonzero(looks_like_word(vectors.words))
     return rows if len(rows) >= 0.5 * len(vectors) else np.arange(len(vectors))

@@ -1,4 +1,4 @@
-"""Step 5, spelling: coordinates for the letters of a word beside its vector, for languages that share an alphabet."""
+"""Step 5, spelling: additional coordinates for the letters of a word, for languages that share an alphabet."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NAME = "spelling"
 
 
 def fit_spelling(work: Work) -> tuple[StepRecord, Work]:
-    """Weigh spelling as the recipe says, if the two vocabularies share an alphabet."""
+    """Use the spelling weight of the recipe, if the two vocabularies share an alphabet."""
     if not work.recipe.spelling:
         return StepRecord(NAME, False, "spelling is 0 in the recipe"), work
     weight = usable_weight(work.recipe.spelling, work.source.words, work.target.words)
@@ -27,7 +27,7 @@ def fit_spelling(work: Work) -> tuple[StepRecord, Work]:
 
 
 def apply_spelling(record: StepRecord, z: Array, side: Side, words: Sequence[str]) -> Array:
-    """Set the coordinates of the spelling of each word beside its row, (n, d + size)."""
+    """Append the spelling coordinates of each word to its row, (n, d + size)."""
     return add_spelling(z, words, record.values["weight"], size=record.values["size"])
 
 

@@ -1,1 +1,1 @@
-"""Streaming kernels on the GPU: the plan's sums, products and maxima without the plan."""
+"""Streaming GPU kernels: sums, products and maxima of a plan that is never stored."""

@@ -1,4 +1,4 @@
-"""The same three in plain torch, a block of rows at a time: where there is no Triton or no GPU, and as a reference."""
+"""The same three operations in plain torch, by blocks of rows: without Triton or GPU, and as a reference."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import torch
 
 from ...arrays import Tensor
 
-_ENTRIES = 1 << 24  # of the n × m matrix held at once
+_ENTRIES = 1 << 24  # entries of the n × m matrix per block
 
 
 def _scores(z: Tensor, y: Tensor, v: Tensor, scale: Tensor | float) -> Iterator[tuple[slice, Tensor]]:
@@ -19,16 +19,16 @@ def _scores(z: Tensor, y: Tensor, v: Tensor, scale: Tensor | float) -> Iterator[
 
 
 def lse(z: Tensor, y: Tensor, v: Tensor, scale: Tensor | float) -> Tensor:
-    """log Σ_j exp(scale·⟨z_i, y_j⟩ + v_j) for z (s, n, d), y (s or 1, m, d), v (s or 1, m)."""
+    """Return log Σ_j exp(scale·⟨z_i, y_j⟩ + v_j) for z (s, n, d), y (s or 1, m, d), v (s or 1, m)."""
     return torch.cat([torch.logsumexp(score, dim=-1) for _, score in _scores(z, y, v, scale)], dim=-1)
 
 
 def apply(z: Tensor, y: Tensor, u: Tensor, v: Tensor, t: Tensor, scale: Tensor | float) -> Tensor:
-    """Σ_j exp(scale·⟨z_i, y_j⟩ + u_i + v_j) t_jk."""
+    """Return Σ_j exp(scale·⟨z_i, y_j⟩ + u_i + v_j) t_jk."""
     return torch.cat([torch.exp(s + u[:, rows, None]) @ t for rows, s in _scores(z, y, v, scale)], dim=-2)
 
 
 def best(z: Tensor, y: Tensor, v: Tensor, scale: Tensor | float) -> tuple[Tensor, Tensor]:
-    """The largest entry of each row of scale·⟨z_i, y_j⟩ + v_j: its column and its value."""
+    """Return column and value of the largest entry of each row of scale·⟨z_i, y_j⟩ + v_j."""
     found = [torch.max(score, dim=-1) for _, score in _scores(z, y, v, scale)]
     return torch.cat([f.indices for f in found], dim=-1), torch.cat([f.values for f in found], dim=-1)

@@ -1,4 +1,4 @@
-"""The cost object of large problems on CUDA: log-sum-exps and products streamed by kernels, nothing n×m in memory."""
+"""Cost object for large problems on CUDA: log-sum-exps and products by streaming kernels, no n×m array in memory."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from .operands import choose_precision, prepare
 
 
 def precision_for(z: Array, y: Array, scale: float) -> str:
-    """The cheapest operands that keep the potentials within 1 % of epsilon for these points."""
+    """Return the cheapest precision that keeps the potentials within 1 % of epsilon for these points."""
     xp = namespace(z)
     largest = float(xp.sqrt(xp.max(xp.sum(z**2, axis=-1)) * xp.max(xp.sum(y**2, axis=-1))))
     return choose_precision(1 / max(abs(scale) * largest, 1e-6), dim=z.shape[-1])
 
 
 class KernelCost:
-    """Sweeps of a plan step through :mod:`ops`; each half-iteration is stabilised by the one before it."""
+    """Sweeps by :mod:`ops`; each half-iteration is stabilised by the previous one."""
 
     def __init__(self, z: Array, y: Array, scale: float, a: Array, b: Array, *, precision: str | None = None) -> None:
         chosen = precision or precision_for(z, y, scale)

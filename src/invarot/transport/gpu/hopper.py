@@ -1,5 +1,5 @@
 # mypy: disable-error-code="no-untyped-def,untyped-decorator,no-untyped-call,misc"
-"""Two of :mod:`kernels` once more, for Hopper's copy engine and asynchronous matrix units (written in Gluon)."""
+"""Two of :mod:`kernels` for Hopper's copy engine and asynchronous matrix units, written in Gluon."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LOG2E = gl.constexpr(1.4426950408889634)
 
 @gluon.jit
 def _load(z_desc, y_desc, shared, row, column, tiles, KC: gl.constexpr):
-    """The one warp that fetches: the rows of ``z`` once, then the chunks of ``y`` round and round the ring."""
+    """Load with one warp: the rows of ``z`` once, then the chunks of ``y`` through a ring buffer."""
     z_tile, y_ring, filled, freed, z_filled = shared
     BM: gl.constexpr = z_desc.block_type.shape[0]
     BN: gl.constexpr = y_desc.block_type.shape[0]
@@ -65,7 +65,7 @@ def row_sums(
 ):  # fmt: skip
     """sums[p, i] = Σ_j exp(scale·⟨z_i, y_j⟩ + v_j − guess_i) over the p-th run of ``tiles`` column tiles.
 
-    ``v`` comes in base 2 and goes on with −inf to the last tile's end, where the rows of ``y`` read as zero.
+    ``v`` is in base 2, padded with −inf to the end of the last tile, where the rows of ``y`` read as zero.
     """
     BM: gl.constexpr = z_desc.block_type.shape[0]
     BN: gl.constexpr = y_desc.block_type.shape[0]
@@ -100,7 +100,7 @@ def row_sums(
 
 @gluon.jit
 def _load_plan(z_desc, z_rest, y_desc, y_rest, z0, z1, y0, y1, filled, freed, z_filled, at, tiles, D1: gl.constexpr):
-    """The fetching warp of :func:`plan_times`; matrices wider than a power of two come in two pieces."""
+    """Load with one warp for :func:`plan_times`; matrices wider than a power of two come in two pieces."""
     row, column = at
     D0: gl.constexpr = y_desc.block_type.shape[1]
     BN: gl.constexpr = y_desc.block_type.shape[0]
@@ -182,7 +182,7 @@ def plan_times(
     z_desc, z_rest, y_desc, y_rest, u, v, lift, totals, out, z_undo, y_undo, scale, n, k, tiles,
     D1: gl.constexpr, STAGES: gl.constexpr,
 ):  # fmt: skip
-    """As :func:`kernels.plan_times` with t = y, of which each tile is fetched once.
+    """As :func:`kernels.plan_times` with t = y, each tile of which is loaded once.
 
     totals[p] and out[p] are over the p-th run of ``tiles`` column tiles; ``v`` as above.
     """

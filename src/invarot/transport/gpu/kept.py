@@ -1,5 +1,5 @@
 # mypy: disable-error-code="no-untyped-def,untyped-decorator,no-untyped-call,misc"
-"""A plan whose kernel matrix is kept in half precision once a step turns out to need several sweeps."""
+"""A cost whose kernel matrix is stored in half precision once a step needs several sweeps."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from . import kernels, launch
 from .cost import KernelCost
 from .operands import Operand
 
-AFTER = 2  # streamed sweeps before the matrix is made: making it costs about as much as it then saves on two
+AFTER = 2  # streamed sweeps before the matrix is stored: computing it costs about as much as it saves in two sweeps
 LIFT = 14.0  # log2: rows sum to 2¹⁴, so that half precision holds entries down to 10⁻¹² of their row
-REACH = 8.0  # how far v may move before the matrix is made again
+REACH = 8.0  # how far v may change before the matrix is recomputed
 
 
 @triton.jit
@@ -47,7 +47,7 @@ def _columns(kernel, left, out, n, m, pitch, span, BM: tl.constexpr, BN: tl.cons
 
 
 class KeptCost(KernelCost):
-    """Streams the first sweeps; then holds b·exp(L + v₀ − row sum), (n, m), and sweeps at the speed of memory.
+    """Streams the first sweeps; then stores b·exp(L + v₀ − row sum), (n, m), and sweeps at memory bandwidth.
 
     For one start, z (1, n, d).
     """
@@ -58,7 +58,7 @@ class KeptCost(KernelCost):
         self.mode = f"kept after {AFTER} sweeps ({self.mode})"
         self.sweeps = 0
         self.kernel: Array | None = None
-        self.v = self.u = b  # what the kernel has absorbed, once there is one
+        self.v = self.u = b  # potentials absorbed in the kernel, once there is one
 
     def sweep(self, v: Array) -> tuple[Array, Array]:
         self.sweeps += 1
@@ -71,7 +71,7 @@ class KeptCost(KernelCost):
         shift = torch.exp(v - self.v)
         mass = product(self.kernel, shift[0])[None] * 2.0**-LIFT
         columns = product_transposed(self.kernel, (self.a / mass)[0])[None] * (2.0**-LIFT * shift / self.b)
-        if float(columns.min()) < 1e-30:  # more than half precision can hold
+        if float(columns.min()) < 1e-30:  # outside the range of half precision
             self.kernel = None
             return super().sweep(v)
         return self.u - torch.log(mass), v - torch.log(columns)
@@ -82,7 +82,7 @@ class KeptCost(KernelCost):
 
 
 def write(z: Operand, y: Operand, u: Tensor, v: Tensor, scale: float) -> Tensor:
-    """2^LIFT · exp(scale·⟨z_i, y_j⟩ + u_i + v_j) in half precision: (n, m), a view of rows padded to 64."""
+    """Compute 2^LIFT · exp(scale·⟨z_i, y_j⟩ + u_i + v_j) in half precision: (n, m), a view of rows padded to 64."""
     n, m = z.rows, y.rows
     pitch = -(-m // 64) * 64
     kernel = torch.empty((n, pitch), dtype=torch.float16, device=u.device)
@@ -97,7 +97,7 @@ def write(z: Operand, y: Operand, u: Tensor, v: Tensor, scale: float) -> Tensor:
 
 
 def product(kernel: Tensor, right: Tensor) -> Tensor:
-    """The kernel times a vector, in float32."""
+    """Multiply the kernel by a vector, in float32."""
     n, m = kernel.shape
     out = torch.empty(n, dtype=torch.float32, device=right.device)
     _rows[(triton.cdiv(n, 8),)](kernel, right.contiguous(), out, n, m, kernel.stride(0), BM=8, BN=512, num_warps=4)
@@ -105,7 +105,7 @@ def product(kernel: Tensor, right: Tensor) -> Tensor:
 
 
 def product_transposed(kernel: Tensor, left: Tensor) -> Tensor:
-    """A vector times the kernel, in float32."""
+    """Multiply a vector by the kernel, in float32."""
     n, m = kernel.shape
     across = triton.cdiv(m, 256)
     parts = max(1, min(triton.cdiv(n, 64), 2048 // across))

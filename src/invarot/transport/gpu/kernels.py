@@ -1,9 +1,9 @@
 # mypy: disable-error-code="no-untyped-def,untyped-decorator,no-untyped-call,misc"
-"""Triton kernels that walk over exp(scale·⟨z_i, y_j⟩ + …) tile by tile and never store it.
+"""Triton kernels that compute exp(scale·⟨z_i, y_j⟩ + …) tile by tile and never store it.
 
-Operands come padded (see :func:`operands.prepare`): row-major, ``width`` columns in chunks of BK, rounded, times
-their ``undo`` the points. Everything inside is in base 2. TERMS = 3 multiplies
-two-term operands (a high and a low part, side by side) as high·high + high·low + low·high.
+Operands are padded (see :func:`operands.prepare`): row-major, ``width`` columns in chunks of BK, rounded; times their
+``undo`` they are the points. Everything inside is in base 2. TERMS = 3 multiplies two-term operands (a high and a low
+part, side by side) as high·high + high·low + low·high.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ LN2 = tl.constexpr(0.6931471805599453)
 
 @triton.jit
 def _scores(z, y, rows, columns, width, KC: tl.constexpr, BK: tl.constexpr, TERMS: tl.constexpr):
-    """⟨z_i, y_j⟩ of one tile. Rows and columns must be inside; the callers clamp them and mask the result."""
+    """Return ⟨z_i, y_j⟩ of one tile. Rows and columns must be in range; the callers clamp them and mask the result."""
     k = tl.arange(0, BK)
     z_at = z + rows[:, None].to(tl.int64) * width + k[None, :]
     y_at = y + columns[None, :].to(tl.int64) * width + k[:, None]
@@ -71,9 +71,9 @@ def finish(
     z, y, v, guess, sums, out, z_undo, y_undo, scale, n, m, parts, width, z_step, y_step, v_step, GUESSED: tl.constexpr,
     KC: tl.constexpr, BK: tl.constexpr, TERMS: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr,
 ):  # fmt: skip
-    """The log of the sums; blocks with a row whose sum over- or underflowed are redone with an online maximum.
+    """Take the log of the sums; blocks with a row that over- or underflowed are recomputed with an online maximum.
 
-    Deciding on the device spares the host a wait. Without GUESSED every block is computed here.
+    Deciding on the device avoids a synchronisation. Without GUESSED every block is computed here.
     """
     s = tl.program_id(1).to(tl.int64)
     z += s * z_step
@@ -111,7 +111,7 @@ def row_best(
     z, y, v, index, value, z_undo, y_undo, scale, n, m, width, z_step, y_step, v_step,
     KC: tl.constexpr, BK: tl.constexpr, TERMS: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr,
 ):  # fmt: skip
-    """The largest scale·⟨z_i, y_j⟩ + v_j of each row and its first column."""
+    """Find the largest scale·⟨z_i, y_j⟩ + v_j of each row and its first column."""
     s = tl.program_id(1).to(tl.int64)
     z += s * z_step
     y += s * y_step
@@ -140,9 +140,9 @@ def plan_times(
 ):  # fmt: skip
     """out_i = Σ_j exp(scale·⟨z_i, y_j⟩ + u_i + v_j) t_j for K0 columns of ``t``, the plan's tiles in registers only.
 
-    Entries are multiplied by 2^lift_i before they are rounded to t's type, so that half precision keeps them; the rows'
-    sums of these are left in ``totals``. With REDO, blocks with a row whose sum (over ``parts``) says that it over- or
-    underflowed all the same, and no others, are computed after a walk for their rows' maxima.
+    Entries are multiplied by 2^lift_i before they are rounded to t's type, to stay in the range of half precision; their
+    row sums go to ``totals``. With REDO, only blocks with a row whose sum (over ``parts``) still over- or underflowed are
+    computed, after a pass for their row maxima.
     """
     s = tl.program_id(2).to(tl.int64)
     z += s * z_step
@@ -200,10 +200,10 @@ def plan_block(
     z, y, u, v, lift, high, rest, z_undo, y_undo, scale, n, m, width, pitch, GROUP: tl.constexpr,
     KC: tl.constexpr, BK: tl.constexpr, TERMS: tl.constexpr, REST: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr,
 ):  # fmt: skip
-    """One block of rows of the lifted plan, written out for a library product (with REST, what rounding left of it too)."""
+    """Write one block of rows of the lifted plan, for a library product (with REST, also its rounding error)."""
     down = tl.cdiv(n, BM)
     across = tl.cdiv(m, BN)
-    # neighbours in time share rows and columns, so that they find them in the cache
+    # blocks close in time share rows and columns, for cache hits
     group = tl.program_id(0) // (GROUP * down)
     first = group * GROUP
     size = tl.minimum(across - first, GROUP)

@@ -1,4 +1,4 @@
-"""Which kernel runs with which tiles, and its launch. Importing this module needs Triton."""
+"""Choose kernels and tile sizes, and launch them. Importing this module needs Triton."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ except ImportError:  # an older Triton
     hopper = None  # type: ignore[assignment]
 
 _SHARED = 231_000  # bytes of shared memory a block may use on Hopper
-_NARROWEST = 128  # padded width from which the Hopper kernel's row sums win
-_SAMPLE = 1024  # columns a first guess is made from
-_BLOCK = 1 << 29  # entries of the plan written out at once where the fused kernel does not fit
+_NARROWEST = 128  # padded width from which the Hopper kernel's row sums are faster
+_SAMPLE = 1024  # columns used for the first guess
+_BLOCK = 1 << 29  # entries of the plan per block where the fused kernel does not fit
 
 
 @functools.cache
 def _device(index: int) -> tuple[bool, int]:
-    """Whether the Hopper kernels run there, and its number of multiprocessors."""
+    """Return whether the device runs the Hopper kernels, and its number of multiprocessors."""
     found = torch.cuda.get_device_properties(index)
     return hopper is not None and found.major == 9, int(found.multi_processor_count)
 
@@ -45,7 +45,7 @@ def _layout(box: tuple[int, int], half: bool) -> Any:
 
 
 def _describe(x: Tensor, box: tuple[int, int]) -> Any:
-    """What the copy engine must know of ``x`` to fetch boxes of it."""
+    """Return the descriptor with which the copy engine loads boxes of ``x``."""
     return TensorDescriptor(x, list(x.shape), list(x.stride()), list(box), _layout(box, x.dtype == torch.float16))
 
 
@@ -54,26 +54,26 @@ def _size(*arrays: Tensor) -> int:
 
 
 def _step(x: Tensor) -> int:
-    """Elements from one problem of the batch to the next; none when the batch shares one."""
+    """Return the stride between problems of the batch; 0 if the batch shares one."""
     return int(x.stride(0)) if x.shape[0] > 1 else 0
 
 
 def _padded(v: Tensor, length: int) -> Tensor:
-    """``v`` in base 2, with −inf up to ``length``: what the Hopper kernels read without a mask."""
+    """Return ``v`` in base 2, padded with −inf to ``length``: the Hopper kernels read it without a mask."""
     out = torch.full((v.shape[0], length), -math.inf, dtype=torch.float32, device=v.device)
     torch.mul(v, 1 / math.log(2), out=out[:, : v.shape[1]])
     return out
 
 
 def chunk(z: Operand) -> tuple[int, int]:
-    """Columns of one step of the products, and their number."""
+    """Return the columns per step of the products, and the number of steps."""
     most = 32 if z.precision == "tf32" else 64
     size = min(z.width, most)
     return size, z.width // size
 
 
 def _tiles(z: Operand, n: int, s: int) -> dict[str, int]:
-    """Tiles of the portable kernels: large ones for long walks, small ones to fill the device with small problems."""
+    """Return tile sizes of the portable kernels: large for many rows, small to fill the device with small problems."""
     bk, kc = chunk(z)
     common = {"BK": bk, "KC": kc, "TERMS": z.terms, "num_stages": 3}
     if n * s <= 1 << 13 or n <= 256:
@@ -84,7 +84,7 @@ def _tiles(z: Operand, n: int, s: int) -> dict[str, int]:
 
 
 def _parts(rows: int, tiles: int, processors: int) -> int:
-    """Into how many runs of columns to cut the rows' walks so that the last round of blocks is not half empty."""
+    """Return into how many runs to split the columns, so that the last round of blocks is not half empty."""
     costs = {p: math.ceil(rows * p / processors) * (math.ceil(tiles / p) + 1) for p in range(1, min(tiles, 32) + 1)}
     return min(costs, key=lambda p: (costs[p], p))
 
@@ -93,7 +93,7 @@ def lse(z: Operand, y: Operand, v: Tensor, scale: float, guess: Tensor | None) -
     """As :func:`ops.lse`, for prepared points and v, guess with a batch axis."""
     s, n, m, v = _size(z.data, y.data, v), z.rows, y.rows, v.contiguous()
     if m <= _SAMPLE:
-        guess = None  # one pass with a running maximum is over before two launches are
+        guess = None  # one pass with a running maximum is faster than two launches
     if guess is None and m > 8 * _SAMPLE and n > 512:
         some = slice(None, None, m // _SAMPLE)
         sample = Operand(y.data[:, some].contiguous(), y.undo, y.dim, y.precision, y.batched)
@@ -104,7 +104,7 @@ def lse(z: Operand, y: Operand, v: Tensor, scale: float, guess: Tensor | None) -
 
 
 def _sums(z: Operand, y: Operand, v: Tensor, scale: float, s: int, guess: Tensor) -> Tensor:
-    """Row sums with ``guess`` taken off the exponents: (s, parts, n)."""
+    """Return row sums with ``guess`` subtracted from the exponents: (s, parts, n)."""
     n, m = z.rows, y.rows
     _, processors = _device(z.data.device.index)
     if _hopper_fits(z, y, s, least=_NARROWEST, most=384):
@@ -112,7 +112,7 @@ def _sums(z: Operand, y: Operand, v: Tensor, scale: float, s: int, guess: Tensor
         tiles = triton.cdiv(m, bn)
         parts = _parts(triton.cdiv(n, 128), tiles, processors)
         run = triton.cdiv(tiles, parts)
-        stages = min(2 * kc + 2, _SHARED // (128 * bn) - kc)  # fewer than kc would wait for itself
+        stages = min(2 * kc + 2, _SHARED // (128 * bn) - kc)  # fewer than kc would deadlock
         sums = torch.empty((1, parts, n), dtype=torch.float32, device=guess.device)
         hopper.row_sums[(triton.cdiv(n, 128), parts)](
             _describe(z.data[0], (64, 64)), _describe(y.data[0], (bn, 64)), _padded(v, parts * run * bn), guess, sums,
@@ -161,7 +161,7 @@ def best(z: Operand, y: Operand, v: Tensor, scale: float) -> tuple[Tensor, Tenso
 def apply(
     z: Operand, y: Operand, u: Tensor, v: Tensor, t: Operand, scale: float, lift: Tensor, *, same: bool
 ) -> Tensor:
-    """As :func:`ops.apply`; rows that ``lift`` does not fit are computed again, on the device's own decision."""
+    """As :func:`ops.apply`; rows that ``lift`` does not fit are recomputed, decided on the device."""
     s, n, m, k = _size(z.data, y.data, t.data, u, v), z.rows, y.rows, t.dim
     lift = lift.expand(s, n).contiguous()
     tile = _tiles(z, n, s) | {"BN": 64, "num_stages": 2, "num_warps": 4}
@@ -183,13 +183,13 @@ def apply(
         if t.width <= 64 or s > 1:
             stream(out, totals, redo=False)
         else:
-            _written(z, y, u, v, t, lift, totals, out, scale)
+            _apply_by_blocks(z, y, u, v, t, lift, totals, out, scale)
     stream(out, totals, redo=True)
     return out
 
 
 def _fused(z: Operand, y: Operand, u: Tensor, v: Tensor, lift: Tensor, scale: float) -> tuple[Tensor, Tensor]:
-    """The plan times y, and its rows' lifted sums in parts."""
+    """Return the plan times y, and its lifted row sums in parts."""
     n, k = z.rows, y.dim
     wide = 1 << (z.width.bit_length() - 1)
     rest = z.width - wide
@@ -208,10 +208,10 @@ def _fused(z: Operand, y: Operand, u: Tensor, v: Tensor, lift: Tensor, scale: fl
     return (out if parts == 1 else out.sum(dim=0, keepdim=True)), totals
 
 
-def _written(
+def _apply_by_blocks(
     z: Operand, y: Operand, u: Tensor, v: Tensor, t: Operand, lift: Tensor, totals: Tensor, out: Tensor, scale: float
 ) -> None:
-    """Wide ``t``: some rows of the plan at a time are written out, for the library's product with t and with ones."""
+    """Apply the plan to a wide ``t``: write a block of rows at a time and use library products with t and with ones."""
     n, m, k = z.rows, y.rows, t.dim
     ones = torch.zeros((m, 16), dtype=t.data.dtype, device=v.device)
     ones[:, 0] = 1.0
@@ -238,7 +238,7 @@ def _written(
 
 
 def _mm(a: Tensor, b: Tensor) -> Tensor:
-    """A product of half-precision matrices in single precision."""
+    """Multiply half-precision matrices in single precision."""
     try:
         return torch.mm(a, b, out_dtype=torch.float32)
     except TypeError:  # torch before 2.8

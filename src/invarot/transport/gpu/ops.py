@@ -1,7 +1,7 @@
-"""What a solver asks of a plan exp(scale·⟨z_i, y_j⟩ + u_i + v_j) that is never stored: sums, products, maxima.
+"""Sums, products and maxima of a plan exp(scale·⟨z_i, y_j⟩ + u_i + v_j) that is never stored.
 
 On a CUDA device with Triton these run as streaming kernels, in plain torch blocks elsewhere. ``scale``, ``u``, ``v``
-are in natural-log units; −inf in ``u`` or ``v`` is a point of no weight. Points are (n, d) tensors or (s, n, d)
+are in natural-log units; −inf in ``u`` or ``v`` is a point of weight zero. Points are (n, d) tensors or (s, n, d)
 batches, or an :class:`Operand` made once by :func:`prepare`; everything is returned as float32.
 """
 
@@ -18,7 +18,7 @@ from .operands import PRECISIONS, Operand, choose_precision, error_bound, prepar
 
 try:
     from . import launch
-except ImportError:  # Triton is not there
+except ImportError:  # Triton is not installed
     launch = None  # type: ignore[assignment]
 
 __all__ = ["Operand", "apply", "best", "choose_precision", "error_bound", "lse", "prepare"]
@@ -33,17 +33,17 @@ def lse(
     guess: Tensor | None = None,
     precision: str = "auto",
 ) -> Tensor:
-    """out_i = log Σ_j exp(scale·⟨z_i, y_j⟩ + v_j): one Sinkhorn half-iteration.
+    """Return out_i = log Σ_j exp(scale·⟨z_i, y_j⟩ + v_j): one Sinkhorn half-iteration.
 
     Parameters
     ----------
     z, y : (n, d) or (s, n, d), and (m, d) or (s, m, d)
-        Points or prepared points. Either may be shared by the whole batch. Exchange them for the other half.
+        Points or prepared points. Either may be shared by the whole batch. Swap them for the other half.
     v : (m,) or (s, m)
     scale : float
     guess : (n,) or (s, n), optional
-        About what the result will be, as a warm-started iteration knows it: it replaces the running maximum. Rows for
-        which it is more than 70 off are found out and computed with one.
+        Approximate result, known in a warm-started iteration: it replaces the running maximum. Rows for which it is off
+        by more than 70 are detected and computed with a running maximum.
     precision : {"auto", "fp16", "bf16", "tf32", "fp32"}
         Of the products' operands; sums are float32. ``"auto"`` keeps the error below 0.01 (:func:`choose_precision`)
         and looks at the points' norms to do so. Prepared points have theirs already.
@@ -75,7 +75,7 @@ def apply(
     mass: Tensor | float | None = None,
     precision: str = "auto",
 ) -> Tensor:
-    """out_ik = Σ_j exp(scale·⟨z_i, y_j⟩ + u_i + v_j) t_jk: the plan times a matrix.
+    """Return out_ik = Σ_j exp(scale·⟨z_i, y_j⟩ + u_i + v_j) t_jk: the plan times a matrix.
 
     Parameters
     ----------
@@ -83,10 +83,10 @@ def apply(
         As in :func:`lse`.
     u, v : (n,) or (s, n), and (m,) or (s, m)
     t : (m, k) or (s, m, k)
-        Give ``y`` itself where it is y: both products then read it once.
+        Pass the same object as ``y`` if it is y: both products then read it once.
     mass : float, (n,) or (s, n), optional
-        About what the rows of the plan sum to (default 1/n), so that half precision can hold its entries. Rows for
-        which it is off by more than a factor of 50 are found out and computed with their own maximum.
+        Approximate row sums of the plan (default 1/n), to keep its entries in the range of half precision. Rows for
+        which it is off by more than a factor of 50 are detected and computed with their own maximum.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def apply(
     zo, yo, batched = _pair(z, y, scale, precision)
     to = yo if same else t if isinstance(t, Operand) else prepare(t, precision=_product(zo.precision))
     if to.rows != yo.rows:
-        raise InputError(f"t must have one row per row of y ({yo.rows}), got {to.rows}")
+        raise InputError(f"t: expected one row per row of y ({yo.rows}), got {to.rows}")
     u, v = _vector("u", u, zo, zo.rows), _vector("v", v, zo, yo.rows)
     if not _streams(zo):
         out = blocks.apply(zo.data, yo.data, u, v, to.data, scale).to(torch.float32)
@@ -116,7 +116,7 @@ def apply(
 def best(
     z: Tensor | Operand, y: Tensor | Operand, v: Tensor, scale: float, *, precision: str = "auto"
 ) -> tuple[Tensor, Tensor]:
-    """The column and the value of each row's largest scale·⟨z_i, y_j⟩ + v_j; the first of equal ones."""
+    """Return column and value of each row's largest scale·⟨z_i, y_j⟩ + v_j; the first if there are ties."""
     zo, yo, batched = _pair(z, y, scale, precision)
     v = _vector("v", v, zo, yo.rows)
     index, value = launch.best(zo, yo, v, scale) if _streams(zo) else blocks.best(zo.data, yo.data, v, scale)
@@ -129,19 +129,21 @@ def _streams(z: Operand) -> bool:
 
 
 def _product(precision: str) -> str:
-    """The second product of ``apply`` rounds entries of the plan, for which half precision is as good as TF32."""
+    """Return the precision of the second product of ``apply``: for entries of the plan fp16 is as good as TF32."""
     return "fp16" if precision == "tf32" else precision
 
 
 def _pair(z: Tensor | Operand, y: Tensor | Operand, scale: float, precision: str) -> tuple[Operand, Operand, bool]:
-    """Both operands in one precision, and whether either has a batch axis."""
+    """Return both operands in one precision, and whether either has a batch axis."""
     if precision not in PRECISIONS:
-        raise InputError(f"precision must be one of {PRECISIONS}, got {precision!r}")
+        raise InputError(f"precision: expected one of {', '.join(PRECISIONS)}, got {precision!r}")
     if not math.isfinite(scale):
-        raise InputError(f"scale must be finite, got {scale}")
+        raise InputError(f"scale: expected a finite number, got {scale}")
     made = [p.precision for p in (z, y) if isinstance(p, Operand)]
     if len(set(made)) > 1:
-        raise InputError(f"z and y must be prepared in one precision, got {made[0]!r} and {made[1]!r}; prepare again")
+        raise InputError(
+            f"z and y: expected points prepared in one precision, got {made[0]!r} and {made[1]!r}; prepare one again"
+        )
     if made:
         precision = made[0]
     elif precision == "auto":
@@ -149,9 +151,9 @@ def _pair(z: Tensor | Operand, y: Tensor | Operand, scale: float, precision: str
     zo = z if isinstance(z, Operand) else prepare(z, precision=precision)
     yo = y if isinstance(y, Operand) else prepare(y, precision=precision)
     if zo.dim != yo.dim:
-        raise InputError(f"z and y must have points of one dimension, got {zo.dim} and {yo.dim}")
+        raise InputError(f"z and y: expected points of one dimension, got {zo.dim} and {yo.dim}")
     if zo.batched and yo.batched and zo.data.shape[0] != yo.data.shape[0]:
-        raise InputError(f"z and y must be batches of one size, got {zo.data.shape[0]} and {yo.data.shape[0]}")
+        raise InputError(f"z and y: expected batches of one size, got {zo.data.shape[0]} and {yo.data.shape[0]}")
     return zo, yo, zo.batched or yo.batched
 
 
@@ -165,6 +167,6 @@ def _automatic(z: Tensor, y: Tensor, scale: float) -> str:
 
 def _vector(name: str, values: Tensor, z: Operand, length: int) -> Tensor:
     if values.ndim not in (1, 2) or values.shape[-1] != length:
-        raise InputError(f"{name} must be ({length},) or (s, {length}), got {tuple(values.shape)}")
+        raise InputError(f"{name}: expected shape ({length},) or (s, {length}), got {tuple(values.shape)}")
     values = values.to(torch.float32)
     return values if values.ndim == 2 else values[None]

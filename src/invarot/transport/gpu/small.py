@@ -1,5 +1,5 @@
 # mypy: disable-error-code="no-untyped-def,untyped-decorator,no-untyped-call,misc"
-"""Many small plans at once on CUDA: one launch sweeps each of them, by its own block of threads, until it is right."""
+"""Many small plans at once on CUDA: one launch runs all sweeps of each plan in its own block of threads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LOG2E = tl.constexpr(1.4426950408889634)
 
 @triton.jit
 def _scores(z, y, z_rows, y_rows, n, m, scale, D: tl.constexpr):
-    """scale·⟨z_i, y_j⟩ of a tile; coordinates lie one after the other, (D, n) and (D, m)."""
+    """Return scale·⟨z_i, y_j⟩ of a tile; coordinates are stored one after the other, (D, n) and (D, m)."""
     acc = tl.zeros([z_rows.shape[0], y_rows.shape[0]], tl.float32)
     for k in tl.static_range(D):
         left = tl.load(z + k * n + z_rows, mask=z_rows < n, other=0.0)
@@ -29,7 +29,7 @@ def _sweeps(
     z, y, log_a, log_b, u, v, errors, counts, scale, tol, max_iter, n, m,
     D: tl.constexpr, BN: tl.constexpr, BM: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
-    """Everything in base 2. The potentials travel between threads through memory, hence the barriers."""
+    """Sweep in base 2. Threads share the potentials through memory, hence the barriers."""
     s = tl.program_id(0).to(tl.int64)
     z += s * D * n
     u += s * n
@@ -66,7 +66,7 @@ def _sweeps(
         fresh = -peak - tl.log2(sums)
         off = tl.minimum(tl.maximum(before - fresh, -115.0), 115.0)
         error = tl.sum(tl.where(columns < m, mass * tl.abs(tl.exp2(off) - 1.0), 0.0), axis=0)
-        tl.debug_barrier()  # before has been read by all
+        tl.debug_barrier()  # all threads have read ``before``
         tl.store(v + columns, fresh, mask=columns < m)
         tl.debug_barrier()
         count += 1
@@ -88,7 +88,7 @@ class SmallCost(BlockedCost):
         return "fused"
 
     def solve(self, v: Tensor, *, tol: float, max_iter: int) -> tuple[Tensor, Tensor, Tensor, int]:
-        """Sweeps from ``v`` until each start is within ``tol`` or has had ``max_iter``: u, v, errors, most sweeps."""
+        """Sweep from ``v`` until each start is within ``tol`` or at ``max_iter``; return u, v, errors, largest sweep count."""
         batch, n, m = self.shape
         unit = 0.6931471805599453  # ln 2: potentials are in base 2 inside
         u = torch.empty((batch, n), dtype=torch.float32, device=v.device)
