@@ -539,7 +539,7 @@ def test_matches_tell_apart_what_the_plan_blurs():
     np.testing.assert_array_equal(result.matches(), truth)
     np.testing.assert_array_equal(result.matches("assignment"), truth)
     assert not np.array_equal(result.matches("plan"), truth)
-    with pytest.raises(InputError, match='"assignment" needs as many points'):
+    with pytest.raises(InputError, match='as many points on both sides for "assignment"'):
         invarot.align(x, x[1:], solver=Sinkhorn(schedule=0.02)).matches("assignment")
 
 

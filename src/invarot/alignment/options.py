@@ -48,7 +48,7 @@ class Schatten:
 
     @property
     def ball(self) -> SchattenBall:
-        return SchattenBall(float(self.p), _plain(self.radius))
+        return SchattenBall(float(self.p), _to_python_number(self.radius))
 
 
 @dataclass(frozen=True)
@@ -67,13 +67,13 @@ class Rotations:
 
     @property
     def ball(self) -> RotationGroup:
-        return RotationGroup(_plain(self.radius))
+        return RotationGroup(_to_python_number(self.radius))
 
 
 Maps = Schatten | Rotations
 
 
-def _plain(number: float | None) -> float | None:
+def _to_python_number(number: float | None) -> float | None:
     """Convert to a Python number: a NumPy float32 would reduce the precision of results."""
     return None if number is None else float(number)
 

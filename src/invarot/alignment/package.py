@@ -49,25 +49,25 @@ def describe_options(
     """Return the options as plain values that can be saved."""
     return {
         "p": float(maps.p),
-        "maps": {"family": type(maps).__name__, **_plain(maps)},
+        "maps": {"family": type(maps).__name__, **_to_plain_values(maps)},
         "translate": translate,
         "scale": scale,
         "start": start,
         "effort": effort,
-        "n_starts": _plain(n_starts),
+        "n_starts": _to_plain_values(n_starts),
         "seeds": seeds,
         "objective": solver.objective,
-        "solver": {"kind": type(solver).__name__, **_plain(solver)},
-        "search": _plain(search, side=search.side is not None),
+        "solver": {"kind": type(solver).__name__, **_to_plain_values(solver)},
+        "search": _to_plain_values(search, side=search.side is not None),
     }
 
 
-def _plain(value: Any, **instead: Any) -> Any:
+def _to_plain_values(value: Any, **instead: Any) -> Any:
     """Convert to dicts, lists and Python numbers, as read back from a file; ``instead`` replaces fields by name."""
     if is_dataclass(value):
-        return {one.name: _plain(instead.get(one.name, getattr(value, one.name))) for one in fields(value)}
+        return {one.name: _to_plain_values(instead.get(one.name, getattr(value, one.name))) for one in fields(value)}
     if isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str):
-        return [_plain(one) for one in value]
+        return [_to_plain_values(one) for one in value]
     return value.item() if isinstance(value, np.generic) else value
 
 

@@ -58,13 +58,13 @@ def translations_section(contents: Contents) -> str:
 def _row(row: Row, width: int) -> str:
     """Return a row without end tags of cells and rows, as HTML allows: they would be a third of the table."""
     (best, score), others = row.best[0], row.best[1:]
-    cells = "".join(f"<td>{_found(word, row)} <small>{minus(f'{s:.2f}')}</small>" for word, s in others)
+    cells = "".join(f"<td>{_mark_listed(word, row)} <small>{minus(f'{s:.2f}')}</small>" for word, s in others)
     cells += "<td>" * (width - len(row.best))
-    first = f'<tr><td>{row.rank}<th scope="row">{word_markup(row.word)}<td>{_found(best, row)}'
+    first = f'<tr><td>{row.rank}<th scope="row">{word_markup(row.word)}<td>{_mark_listed(best, row)}'
     return f"{first}<td>{minus(f'{score:.3f}')}{cells}"
 
 
-def _found(word: str, row: Row) -> str:
+def _mark_listed(word: str, row: Row) -> str:
     return word_markup(word) + (" " + RIGHT if word in row.right else "")
 
 
@@ -76,7 +76,7 @@ def settings_section(contents: Contents) -> str:
         for name, side in (("source", model.source), ("target", model.target))
     ]
     given = [
-        (NAMES.get(name, name.replace("_", " ")), _plain(value))
+        (NAMES.get(name, name.replace("_", " ")), _to_text(value))
         for name, value in {**model.recipe.as_dict(), **model.settings}.items()
     ]
     body = f"<div><h3>Steps</h3>{_facts((step.name, step.status) for step in model.steps)}</div>"
@@ -93,11 +93,11 @@ def _facts(pairs: Iterable[tuple[str, str]]) -> str:
     return f'<dl class="pairs card">{inside}</dl>'
 
 
-def _plain(value: Any) -> str:
+def _to_text(value: Any) -> str:
     if isinstance(value, Mapping):
-        return ", ".join(f"{key} {_plain(one)}" for key, one in value.items())
+        return ", ".join(f"{key} {_to_text(one)}" for key, one in value.items())
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return ", ".join(_plain(one) for one in value)
+        return ", ".join(_to_text(one) for one in value)
     if value is None or isinstance(value, bool):
         return "not set" if value is None else "yes" if value else "no"
     return number(value, 6)

@@ -17,10 +17,10 @@ def text(value: object) -> str:
     Control characters, lone surrogates and invisible format characters (bidirectional overrides among them) become
     U+FFFD: they cannot be displayed, and some change the text next to them.
     """
-    return html.escape("".join(_visible(c) for c in str(value)), quote=True)
+    return html.escape("".join(_replace_invisible(c) for c in str(value)), quote=True)
 
 
-def _visible(c: str) -> str:
+def _replace_invisible(c: str) -> str:
     if c.isprintable() or c in JOINERS:
         return c
     return " " if c.isspace() else REPLACEMENT
