@@ -586,3 +586,25 @@ def test_cuda_where_there_is_none_names_the_remedy():
         with pytest.raises(InputError, match='use device="cpu"'):
             invarot.align(x, y, device="cuda")
         assert isinstance(invarot.align(x, y, device="auto").map, np.ndarray)
+
+
+def test_a_cloud_without_extent_is_never_aligned():
+    """Any map fits a single place."""
+    x = rng0(0).gamma(2.0, size=(40, 3))
+    for options in ({"translate": True}, {"translate": True, "scale": True}, {}):
+        verdict = invarot.align(np.zeros((30, 3)), x, **options).verdict
+        assert (verdict.word, verdict.probability) == ("failed", 0.0), options
+        assert verdict.reasons == ("x: all points are the same, which any map fits",)
+
+
+def test_a_refit_does_not_settle_a_solve_that_did_not():
+    x = rng0(0).gamma(2.0, size=(60, 3))
+    with pytest.warns(invarot.NotConverged):
+        result = invarot.align(x, x @ turn(3, 0), start="random", solver=Sinkhorn(max_iter=1, refit=True))
+    assert result.status is not invarot.Status.SETTLED
+
+
+def test_stages_need_points_enough_for_a_map():
+    x = rng0(0).gamma(2.0, size=(60, 3))
+    with pytest.raises(InputError, match=r"^stages: expected sizes of at least 6, two points per dimension, got"):
+        invarot.align(x, x, solver=Sinkhorn(stages=Stages(5)))

@@ -103,7 +103,7 @@ def as_like(values: Any, like: Array, dtype: Any = None) -> Array:
 
 def place(values: np.ndarray[Any, Any], where: str) -> Array:
     """Return ``values`` as NumPy for ``"cpu"``, as a torch tensor for ``"cuda"`` or ``"cuda:1"``; ``"auto"``: CUDA if any."""
-    if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", where):
+    if not isinstance(where, str) or not re.fullmatch(r"auto|cpu|cuda(:\d+)?", where):
         raise InputError(f'device: expected "auto", "cpu", "cuda" or "cuda:N", got {where!r}')
     if where == "cpu":
         return values

@@ -103,6 +103,11 @@ def common_dtype(x: Array, y: Array) -> tuple[Array, Array]:
     return xp.astype(x, xp.float64), xp.astype(y, xp.float64)
 
 
+def _check_real(values: np.ndarray[Any, Any], name: str) -> None:
+    if values.dtype.kind not in "fiub":
+        raise InputError(f"{name}: expected real numbers, got dtype {values.dtype}; convert with {name}.astype(float)")
+
+
 def check_weights(value: Any, name: str, points: Array) -> Array:
     """Return weights (n,) ≥ 0 that sum to 1, renormalised exactly; uniform if None."""
     xp = namespace(points)
@@ -110,6 +115,7 @@ def check_weights(value: Any, name: str, points: Array) -> Array:
     if value is None:
         return xp.full((n,), 1 / n, dtype=points.dtype, device=device(points))
     weights = to_numpy(value) if is_array(value) else _from_python(value, name)
+    _check_real(to_numpy(weights), name)
     weights = np.asarray(weights, dtype=np.float64)
     if weights.shape != (n,):
         raise InputError(f"{name}: expected {n} weights, one per point, got shape {weights.shape}")
@@ -151,7 +157,7 @@ def check_flag(value: Any, name: str) -> bool:
 
 def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:
     known = list(choices)
-    if value not in known:
+    if not isinstance(value, str) or value not in known:
         raise InputError(f"{name}: expected one of {', '.join(known)}, got {value!r}{_did_you_mean(value, known)}")
     return str(value)
 
@@ -183,6 +189,7 @@ def check_map(value: Any, name: str, dx: int, dy: int, like: Array) -> Array:
     """Return a finite map (dx, dy), or a batch (s, dx, dy) of maps, as a batch."""
     if not is_array(value):
         value = _from_python(value, name)
+    _check_real(to_numpy(value), name)
     if tuple(value.shape[-2:]) != (dx, dy) or value.ndim not in (2, 3) or value.shape[0] == 0:
         raise InputError(
             f"{name}: expected a map of shape ({dx}, {dy}) or a batch (s, {dx}, {dy}), got shape {tuple(value.shape)}"

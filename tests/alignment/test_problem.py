@@ -100,10 +100,21 @@ def test_options_that_exclude_each_other(options, message):
 def test_seeds_are_the_mean_moment_of_the_pairs(lib):
     x, y, _, match = turned(20, 3)
     pairs = np.stack([np.arange(4), match[:4]], axis=1)
-    problem = add_seeds(posed(lib.array(x), lib.array(y)), lib.array(x), lib.array(y), pairs, 3.0)
-    np.testing.assert_allclose(lib.numpy(problem.seeds), 3 * x[:4].T @ y[match[:4]] / 4)
-    with pytest.raises(InputError, match=r"^seeds: "):
-        add_seeds(posed(x, y), x, y, [(0, 50)], 1.0)
+    problem = add_seeds(posed(lib.array(x), lib.array(y)), pairs, 3.0)
+    np.testing.assert_allclose(lib.numpy(problem.seed_moment), 3 * x[:4].T @ y[match[:4]] / 4)
+
+
+def test_a_cloud_without_extent_is_named():
+    x, y, _, _ = turned(20, 3)
+    assert posed(x, y).flat_clouds == []
+    assert posed(0 * x, y).flat_clouds == ["x"]
+    for options in (
+        {"translate": True},
+        {"scale": True, "translate": True},
+        {"maps": Schatten(whiten=True), "translate": True},
+    ):
+        assert posed(x, np.full_like(y, 0.1), **options).flat_clouds == ["y"], options
+    assert posed(x + 1e6, y).flat_clouds == []  # far away, and a cloud still
 
 
 # -- comparing -------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""random, identity, given."""
+"""random, identity."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from invarot.errors import InputError
-from invarot.starts import given, identity, random
+from invarot.starts import identity, random
 
 X, Y = np.ones((5, 3)), np.ones((4, 2))
 A, B = np.full(5, 0.2), np.full(4, 0.25)
@@ -34,16 +34,3 @@ def test_random_needs_at_least_one():
 
 def test_identity_is_the_rectangular_eye():
     np.testing.assert_array_equal(identity(X, Y, A, B, rng=np.random.default_rng(0))[0], np.eye(3, 2))
-
-
-def test_given_takes_one_map_or_a_batch():
-    one = np.eye(3, 2)
-    assert given(X, Y, A, B, rng=np.random.default_rng(0), maps=one).shape == (1, 3, 2)
-    batch = given(X, Y, A, B, rng=np.random.default_rng(0), maps=np.stack([one, -one]))
-    np.testing.assert_array_equal(batch[1], -one)
-
-
-@pytest.mark.parametrize("bad", [np.eye(2, 3), np.eye(3), np.zeros((0, 3, 2)), np.full((3, 2), np.nan)])
-def test_given_refuses_what_does_not_fit(bad):
-    with pytest.raises(InputError, match="start: expected"):
-        given(X, Y, A, B, rng=np.random.default_rng(0), maps=bad)

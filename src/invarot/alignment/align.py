@@ -119,8 +119,8 @@ def align(
     )
     if seeds is not None:
         weight = SEED_WEIGHT if search.seed_weight is None else search.seed_weight
-        problem = add_seeds(problem, x, y, seeds, weight)
         seeds = keep_pairs(seeds, a, b)
+        problem = add_seeds(problem, seeds, weight)
     elif search.seed_weight is not None:
         raise InputError(f"seed_weight: expected together with seeds, got {search.seed_weight!r} and no seeds")
     side = None if search.side is None else keep_rows(search.side, a, b)
@@ -178,8 +178,7 @@ def _add_hints(
     if not math.isinf(maps.p) or maps.whiten:
         return verdict
     if not scale:
-        radius = 1.0 if maps.radius is None else maps.radius
-        hinted = add_size_hint(verdict, x, y, a, b, radius=radius)
+        hinted = add_size_hint(verdict, x, y, a, b, radius=maps.radius)
         if hinted is not verdict:
             return hinted
     return verdict if translate else add_origin_hint(verdict, x, y, a, b)

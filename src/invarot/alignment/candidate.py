@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 from ..arrays import Array
 from ..transport.plan import EntropicPlan, SparsePlan
@@ -38,7 +38,7 @@ class Found:
     starts: tuple[StartRecord, ...]
     plain: tuple[Candidate, ...] = ()  # results of the default starts, to compare with requested ones
     better: int = 0  # number of these that are different answers and clearly better
-    notes: tuple[str, ...] = field(default=())  # options that had no effect, and why
+    notes: tuple[str, ...] = ()  # options that had no effect, and why
 
     @property
     def best(self) -> Candidate:
@@ -70,4 +70,6 @@ def continue_from(
 ) -> Candidate:
     """Continue ``candidate`` from the map w (dx, dy), with its plan as a warm start."""
     run = alternate(problem, w[None], budget, stage=stage, warm=candidate.plan, hold_map=hold_map)
-    return make_candidate(problem, run, 0, candidate.name, candidate.history)
+    found = make_candidate(problem, run, 0, candidate.name, candidate.history)
+    unsettled = hold_map and not candidate.settled  # a plan that settles does not settle the map it is for
+    return replace(found, status=candidate.status) if unsettled else found

@@ -103,6 +103,7 @@ class Stages:
     def __post_init__(self) -> None:
         check_choice(self.of, "of", ("points", "clusters"))
         sizes = self.as_tuple()
+        object.__setattr__(self, "sizes", sizes)  # an iterator is read once
         for size in sizes:
             check_count(size, "sizes")
         if list(sizes) != sorted(set(sizes)):
@@ -234,10 +235,10 @@ class Search:
             )
         for name in ("side_weight", "seed_weight"):
             if getattr(self, name) is not None:
-                check_number(getattr(self, name), name, low=0)
+                check_number(getattr(self, name), name, low=0, high=1e6)
         if self.side_weight is not None and self.side is None:
             raise InputError(f"side_weight: expected together with side, got {self.side_weight!r} and no side")
-        if self.n_jobs != -1:
+        if not (isinstance(self.n_jobs, int) and self.n_jobs == -1):
             check_count(self.n_jobs, "n_jobs")
 
 

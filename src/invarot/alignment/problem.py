@@ -9,16 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, as_like, namespace, to_numpy, transpose
+from ..arrays import Array, as_like, machine_epsilon, namespace, to_numpy, transpose
 from ..errors import InputError
 from ..geometry.frames import Frame, make_frame, mean_square, weighted_second_moment
 from ..geometry.orthogonal import RotationGroup
 from ..geometry.schatten import SchattenBall, identity_radius
-from ..starts.seeds import check_pairs
 from .budget import Budgets, make_budgets, relative_spacing
 from .history import Step
 from .options import Maps, Rotations, Solver
-from .tuning import SAME_ANSWER, SLACK
+from .tuning import PER_DIMENSION, SAME_ANSWER, SLACK
 
 Observer = Callable[[Step], object]
 
@@ -44,7 +43,7 @@ class Problem:
     ordered: bool  # whether rows are sorted by importance
     budgets: Budgets
     on_step: Observer | None = None
-    seeds: Array | None = None  # (dx, dy): moment of the known pairs, added to the plan's
+    seed_moment: Array | None = None  # (dx, dy): moment of the known pairs, added to the plan's
 
     @property
     def score_scale(self) -> float:
@@ -59,6 +58,19 @@ class Problem:
     @property
     def largest(self) -> int:
         return int(max(self.x.shape[0], self.y.shape[0]))
+
+    @property
+    def flat_clouds(self) -> list[str]:
+        """Names of the clouds without extent: all their points are the same, to rounding."""
+        found = []
+        for name, points, weights, frame in (
+            ("x", self.x, self.a, self.frame_x),
+            ("y", self.y, self.b, self.frame_y),
+        ):
+            far = float(namespace(points).sum((frame.origin @ frame.linear) ** 2))
+            if _variance(points, weights) <= (64 * machine_epsilon(points)) ** 2 * (mean_square(points, weights) + far):
+                found.append(name)
+        return found
 
     @property
     def orthogonal(self) -> bool:
@@ -121,6 +133,12 @@ def _check_together(maps: Maps, solver: Solver, scale: bool, dx: int, dy: int) -
             "scale: expected p=inf and objective='simplified', where a scale on top is a closed form; "
             f"got p={maps.p:g} and objective={solver.objective!r}; set radius instead"
         )
+    least = PER_DIMENSION * min(dx, dy)
+    if solver.stages is not None and any(size < least for size in solver.stages.as_tuple()):
+        raise InputError(
+            f"stages: expected sizes of at least {least}, two points per dimension, got {solver.stages.sizes!r}; "
+            "fewer points do not determine a map"
+        )
     if scale and maps.radius is not None:
         raise InputError(
             f"radius: expected None with scale=True, which finds the size of the map itself; got {maps.radius:g}; "
@@ -128,16 +146,12 @@ def _check_together(maps: Maps, solver: Solver, scale: bool, dx: int, dy: int) -
         )
 
 
-def add_seeds(problem: Problem, x: Array, y: Array, seeds: Any, weight: float) -> Problem:
-    """Add known pairs as a linear term: weight·(mean over the pairs of xᵢᵀ yⱼ), added to the plan's moment."""
-    try:
-        rows, columns, _ = check_pairs(seeds, None, x.shape[0], y.shape[0])
-    except InputError as error:
-        raise InputError(f"seeds: {str(error).removeprefix('pairs: ')}") from error
-    integer = namespace(x).int64
-    left = problem.frame_x.enter(x[as_like(rows, x, dtype=integer)])
-    right = problem.frame_y.enter(y[as_like(columns, y, dtype=integer)])
-    return replace(problem, seeds=weight * transpose(left) @ right / len(rows))
+def add_seeds(problem: Problem, pairs: Any, weight: float) -> Problem:
+    """Add known pairs (k, 2) as a linear term: weight·(mean over the pairs of xᵢᵀ yⱼ), added to the plan's moment."""
+    integer = namespace(problem.x).int64
+    left = problem.x[as_like(pairs[:, 0], problem.x, dtype=integer)]
+    right = problem.y[as_like(pairs[:, 1], problem.y, dtype=integer)]
+    return replace(problem, seed_moment=weight * transpose(left) @ right / len(pairs))
 
 
 def _variance(points: Array, weights: Array) -> float:

@@ -1,7 +1,7 @@
 """Every tuned number of the solver, in one place. results/tuning.md has the experiment behind each.
 
 An epsilon is relative to the cost scale of the problem; an objective is relative to its score scale. Numbers elsewhere are
-defaults of options, limits of floating point and sizes of blocks, none of which change the result.
+defaults of options, fixed ratios (ten times looser, a tenth of a spacing), limits of floating point and block sizes.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ def kmeans(
         total = member.sum(axis=1)
         kept = total > 0
         centroids = as_like((member @ host)[kept] / total[kept, None], points)
-        total, before = total[kept], label if len(used) == len(total) else None
+        total, before = total[kept], label if kept.all() else None
     return centroids, as_like(total / mass.sum(), weights)
 
 

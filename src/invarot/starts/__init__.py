@@ -8,7 +8,6 @@ from ..arrays import Array
 from .axes import axes
 from .clusters import clusters
 from .fused import fused
-from .given import given
 from .identity import identity
 from .random import random
 from .relaxation import relaxation
@@ -18,7 +17,6 @@ from .signature import signature
 STARTS: dict[str, Callable[..., Array]] = {
     "random": random,
     "identity": identity,
-    "given": given,
     "seeds": seeds,
     "axes": axes,
     "signature": signature,
@@ -27,4 +25,4 @@ STARTS: dict[str, Callable[..., Array]] = {
     "clusters": clusters,
 }
 
-__all__ = ["STARTS", "axes", "clusters", "fused", "given", "identity", "random", "relaxation", "seeds", "signature"]
+__all__ = ["STARTS", "axes", "clusters", "fused", "identity", "random", "relaxation", "seeds", "signature"]

@@ -76,7 +76,10 @@ def seeds(
 
 def check_pairs(pairs: Any, weights: Any, n: int, m: int) -> tuple[Array, Array, Array]:
     """Return row indices, column indices and weights (of mean one) of known pairs, as NumPy arrays."""
-    found = np.asarray(to_numpy(pairs) if hasattr(pairs, "shape") else pairs)
+    try:
+        found = np.asarray(to_numpy(pairs) if hasattr(pairs, "shape") else pairs)
+    except ValueError as error:
+        raise InputError(f"pairs: expected integers of shape (k, 2), got rows of unequal length ({error})") from error
     if found.ndim != 2 or found.shape[1] != 2 or found.shape[0] < 1 or not np.issubdtype(found.dtype, np.integer):
         raise InputError(
             f"pairs: expected integers of shape (k, 2), k ≥ 1, got {found.dtype} of shape {found.shape}; "

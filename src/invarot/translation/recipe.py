@@ -13,7 +13,7 @@ from ..starts import STARTS
 from ..transport.schedule import Schedule
 from ..words.preprocessing import STEPS as PREPARATIONS
 
-START_NAMES = ("auto", *(name for name in STARTS if name not in ("given", "seeds")))  # those need a map, or known pairs
+START_NAMES = ("auto", *(name for name in STARTS if name != "seeds"))  # which needs known pairs
 EFFORTS = ("quick", "normal", "high", "max")
 
 

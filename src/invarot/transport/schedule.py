@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..checks import check_flag
 from ..errors import InputError
 
 
@@ -37,6 +38,8 @@ class Schedule:
                 raise InputError(f"{name}: expected a number > 0, got {value!r}; try {name}=0.01")
         if not (_is_number(self.decay) and 0 < self.decay < 1):
             raise InputError(f"decay: expected a number > 0 and < 1, got {self.decay!r}; try decay=0.95")
+        for name in ("absolute", "adaptive"):
+            check_flag(getattr(self, name), name)
         if self.floor > self.epsilon:
             raise InputError(
                 f"floor: expected at most epsilon={self.epsilon!r}, got {self.floor!r}; lower floor or raise epsilon"

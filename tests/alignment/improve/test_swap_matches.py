@@ -101,7 +101,7 @@ def test_only_where_the_closed_form_holds():
         posed(x, y, a=heavier),
         posed(x, y[:40]),
         posed(x[:, :20], y[:, :20]),
-        add_seeds(plain, x, y, [(0, int(swapped[0]))], 1e-9),
+        add_seeds(plain, np.array([(0, int(swapped[0]))]), 1e-9),
     ):
         assert swap_matches(other, candidate) is None
     assert swap_matches(plain, candidate) is not None

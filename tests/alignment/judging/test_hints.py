@@ -47,10 +47,14 @@ def test_maps_that_change_norms_need_no_hint(p):
 
 def test_a_cloud_of_other_size_is_never_sure(lib):
     x, y, even = lib.array(X), lib.array(5 * X), lib.array(EVEN)
-    hinted = add_size_hint(SURE, x, y, even, even, radius=1.0)
+    hinted = add_size_hint(SURE, x, y, even, even, radius=None)
     assert (hinted.word, hinted.probability) == ("doubtful", 0.5)
     assert hinted.reasons == ("fits", "x spreads 0.2 times as far as y: try scale=True")
-    assert add_size_hint(FAILED, x, y, even, even, radius=1.0).word == "failed"
+    bound = add_size_hint(FAILED, x, y, even, even, radius=1.0)
+    assert (bound.word, bound.reasons[-1]) == (
+        "failed",
+        "x spreads 0.2 times as far as y: try scale=True without a radius",
+    )
     assert add_size_hint(SURE, x, y, even, even, radius=5.0) is SURE  # maps that reach it
     assert add_size_hint(SURE, x, lib.array(1.5 * X), even, even, radius=1.0) is SURE
     assert add_size_hint(SURE, x, 0 * x, even, even, radius=1.0) is SURE

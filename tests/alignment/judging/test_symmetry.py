@@ -97,7 +97,7 @@ def test_not_looked_for_where_it_could_not_be_one(monkeypatch):
     x = np.concatenate([half, -half])
     assert count_symmetries(posed(x, x @ w), w, [w]) == 1
     assert count_symmetries(posed(x, x @ w, maps=Schatten(2)), w, [w]) == 0
-    seeded = add_seeds(posed(x, x @ w), x, x @ w, [(0, 0)], 1.0)
+    seeded = add_seeds(posed(x, x @ w), np.array([(0, 0)]), 1.0)
     assert count_symmetries(seeded, w, [w]) == 0  # pairs choose between them
     many = np.concatenate([x] * (2 * STAGE_POINTS // len(x) + 1))
     assert count_symmetries(posed(many, many @ w), w, [w]) == 0

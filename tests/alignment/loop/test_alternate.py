@@ -183,7 +183,7 @@ def test_the_map_step_is_the_best_map_for_the_plan(lib):
     step, moment = best_maps(problem, images, lib.array(turn[None]))
     np.testing.assert_allclose(lib.numpy(moment)[0], x.T @ y[match] / 40)
     np.testing.assert_allclose(lib.numpy(step.map)[0], turn, atol=1e-9)
-    pulled, more = best_maps(replace(problem, seeds=lib.array(-1e6 * turn)), images, lib.array(turn[None]))
+    pulled, more = best_maps(replace(problem, seed_moment=lib.array(-1e6 * turn)), images, lib.array(turn[None]))
     np.testing.assert_allclose(lib.numpy(more)[0], x.T @ y[match] / 40 - 1e6 * turn)
     np.testing.assert_allclose(lib.numpy(pulled.map)[0], -turn, atol=1e-4)
 

@@ -74,10 +74,16 @@ def test_refusals(options, message):
 def test_pairs_are_renumbered_among_the_points_that_have_weight(lib):
     a = np.array([0.5, 0.0, 0.0, 0.5])
     b = np.array([0.0, 0.5, 0.5])
-    pairs = [(0, 1), (1, 1), (3, 2), (3, 0)]
+    pairs = [(0, 1), (3, 2)]
     assert keep_pairs(pairs, lib.array(a), lib.array(b)).tolist() == [[0, 0], [1, 1]]
     assert keep_pairs(lib.array(pairs), lib.array(a), lib.array(b)).tolist() == [[0, 0], [1, 1]]
-    assert keep_pairs([(1, 1)], a, b) is None
+    with pytest.raises(
+        InputError, match=r"^seeds: expected pairs of points with weight, got 2 with a point of weight 0"
+    ):
+        keep_pairs([(0, 1), (1, 1), (3, 0)], a, b)
+    for wrong in ([(0, 50)], [(0, 1), (2,)], [("a", "b")]):
+        with pytest.raises(InputError, match=r"^seeds: expected"):
+            keep_pairs(wrong, a, b)
 
 
 def test_side_information_keeps_the_rows_that_have_weight(lib):

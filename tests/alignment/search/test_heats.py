@@ -87,8 +87,8 @@ def test_a_race_in_single_precision_ends_where_one_in_double_does(monkeypatch):
 def test_what_is_raced_in_single_precision(lib):
     x, y, _, _ = turned(20, 3)
     problem = posed(lib.array(x), lib.array(y))
-    single = to_single(replace(problem, seeds=problem.second_moment))
-    for name in ("x", "y", "a", "b", "second_moment", "seeds"):
+    single = to_single(replace(problem, seed_moment=problem.second_moment))
+    for name in ("x", "y", "a", "b", "second_moment", "seed_moment"):
         assert lib.numpy(getattr(single, name)).dtype == np.float32
         assert name == "seeds" or lib.numpy(getattr(problem, name)).dtype == np.float64
     far = posed(lib.array(1e25 * x), lib.array(1e25 * y))

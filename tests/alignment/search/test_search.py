@@ -150,12 +150,12 @@ def test_same_rng_same_starts():
 @pytest.mark.parametrize(
     ("options", "note"),
     [
-        ({"search": Search(ordered=True)}, "ordered: no effect, since no subsample was drawn of 40 points"),
+        ({"search": Search(ordered=True)}, "ordered: no effect, since no rows were drawn from 40 points"),
         (
             {"solver": Sinkhorn(stages=Stages((40, 90)))},
             "stages: no effect, since all sizes are at least the 40 points",
         ),
-        ({"n_starts": 3, "search": Search(n_jobs=2)}, "n_jobs: no effect, since 3 starts fit one batch"),
+        ({"n_starts": 3, "search": Search(n_jobs=2)}, "n_jobs: no effect, since 3 starts make 1 batch"),
     ],
     ids=lambda value: value.split(":")[0] if isinstance(value, str) else "",
 )

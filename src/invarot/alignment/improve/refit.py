@@ -44,7 +44,7 @@ def fit_to_neighbours(problem: Problem, w: Array) -> Array | None:
         weight = weight / xp.sum(weight)
         left, right = xp.take(problem.x, i, axis=0), xp.take(problem.y, j, axis=0)
         moment = transpose(left) @ (right * weight[:, None])
-        before, w = w, problem.maps.best_map(moment if problem.seeds is None else moment + problem.seeds)
+        before, w = w, problem.maps.best_map(moment if problem.seed_moment is None else moment + problem.seed_moment)
         if float(xp.sum((w - before) ** 2)) <= still**2 * float(xp.sum(w**2)):
             break
         size = _rms_ratio(left @ w, right, weight, weight)

@@ -30,7 +30,7 @@ def swap_matches(problem: Problem, candidate: Candidate) -> Candidate | None:
     """
     count, d = problem.x.shape[0], min(problem.x.shape[1], problem.y.shape[1])
     few = 4 <= count == problem.y.shape[0] <= min(PER_DIMENSION * d, SWAP_POINTS)
-    if not (few and problem.orthogonal and problem.seeds is None and are_uniform(problem.a, problem.b)):
+    if not (few and problem.orthogonal and problem.seed_moment is None and are_uniform(problem.a, problem.b)):
         return None
     x, y = (to_numpy(points).astype(np.float64) for points in (problem.x, problem.y))
     first = assign(x @ to_numpy(candidate.map).astype(np.float64) @ y.T)

@@ -11,12 +11,13 @@ from ..tuning import OTHER_ORIGIN, OTHER_SIZE
 from ..verdict import Verdict
 
 
-def add_size_hint(verdict: Verdict, x: Array, y: Array, a: Array, b: Array, *, radius: float) -> Verdict:
+def add_size_hint(verdict: Verdict, x: Array, y: Array, a: Array, b: Array, *, radius: float | None) -> Verdict:
     """Add the hint ``scale=True`` if maps of this radius cannot reach the size of y; the verdict is then not aligned."""
     size_x, size_y = _size_and_origin(x, a)[0], _size_and_origin(y, b)[0]
-    if min(size_x, size_y) == 0 or 1 / OTHER_SIZE < radius * size_x / size_y < OTHER_SIZE:
+    if min(size_x, size_y) == 0 or 1 / OTHER_SIZE < (radius or 1.0) * size_x / size_y < OTHER_SIZE:
         return verdict
-    hint = f"x spreads {size_x / size_y:.3g} times as far as y: try scale=True"
+    advice = "try scale=True" if radius is None else "try scale=True without a radius"
+    hint = f"x spreads {size_x / size_y:.3g} times as far as y: {advice}"
     word = "doubtful" if verdict.word == "aligned" else verdict.word
     return replace(verdict, word=word, probability=min(verdict.probability, 0.5), reasons=(*verdict.reasons, hint))
 

@@ -11,7 +11,7 @@ from ...arrays import Array
 from ..candidate import Found
 from ..evidence import gather_evidence
 from ..problem import Problem
-from ..verdict import Verdict
+from ..verdict import Evidence, Verdict
 from .rule import decide
 from .symmetry import count_symmetries
 
@@ -26,6 +26,10 @@ def judge_map(
     problem: Problem, w: Array, rng: np.random.Generator, *, rivals: Sequence[Array] = (), better: int = 0
 ) -> Verdict:
     """Return the verdict on a map w (dx, dy), given equally good maps and the number of better ones."""
+    flat = problem.flat_clouds
+    if flat:
+        nothing = Evidence(gain=0.0, split=0.0, surplus=0.0, twins=0.0, smooth=0.0, points=problem.x.shape[0])
+        return Verdict("failed", 0.0, nothing, (f"{' and '.join(flat)}: all points are the same, which any map fits",))
     known = list(rivals)
     verdict = decide(replace(gather_evidence(problem, w, rng), rivals=len(known), better=better))
     if verdict.word != "aligned":

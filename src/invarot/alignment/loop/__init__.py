@@ -1,1 +1,1 @@
-"""The alternation: plan step, map step, a smaller epsilon; its budget, its stages, its batches."""
+"""The alternation: plan step, map step, a smaller epsilon; its stages and its batches."""

@@ -96,8 +96,8 @@ def best_maps(problem: Problem, images: Array, w: Array) -> tuple[MapStep, Array
     """Return the map step, and its moments (s, dx, dy); Frank–Wolfe starts from ``w``."""
     xp = namespace(images)
     moment = transpose(problem.x) @ images
-    if problem.seeds is not None:
-        moment = moment + problem.seeds
+    if problem.seed_moment is not None:
+        moment = moment + problem.seed_moment
     if problem.objective == "transport" and isinstance(problem.maps, SchattenBall):
         return best_quadratic_map(problem.maps, problem.second_moment, moment, start=w), moment
     return MapStep(problem.maps.best_map(moment), xp.zeros_like(moment[..., 0, 0]), 1), moment

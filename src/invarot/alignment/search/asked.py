@@ -11,11 +11,12 @@ from ...arrays import Array, is_array, to_numpy
 from ...checks import check_choice, check_count, check_map
 from ...errors import InputError
 from ...starts import STARTS
+from ...starts.seeds import check_pairs
 from ...threads import workers
 from ..options import Search
 from ..problem import Problem
 
-START_NAMES = ("auto", *(name for name in STARTS if name != "given"))
+START_NAMES = ("auto", *STARTS)
 EFFORT = {"quick": 1, "normal": 4, "high": 8, "max": 30}  # maximal number of waves of starts
 SIDE_WEIGHT, SEED_WEIGHT = 0.3, 1.0  # defaults
 
@@ -89,21 +90,32 @@ def _check_used(name: str, n_starts: int | None, effort: str | None, pairs: Any,
         raise InputError("seeds: expected known pairs (k, 2) of points with weight with start='seeds', got none")
 
 
-def keep_pairs(seeds: Any, a: Array, b: Array) -> Any:
-    """Return known pairs of points with weight, by their rows among those; None if there are none."""
+def keep_pairs(seeds: Any, a: Array, b: Array) -> np.ndarray[Any, Any]:
+    """Return known pairs (k, 2), checked, by their row numbers among the points that have weight."""
+    try:
+        rows, columns, _ = check_pairs(seeds, None, a.shape[0], b.shape[0])
+    except InputError as error:
+        raise InputError(f"seeds{str(error).removeprefix('pairs')}") from error
     used_x, used_y = to_numpy(a) > 0, to_numpy(b) > 0
-    pairs = np.asarray(to_numpy(seeds) if is_array(seeds) else seeds)
-    pairs = pairs[used_x[pairs[:, 0]] & used_y[pairs[:, 1]]]
-    found = np.stack([np.cumsum(used_x)[pairs[:, 0]] - 1, np.cumsum(used_y)[pairs[:, 1]] - 1], axis=1)
-    return found if len(found) else None
+    lost = int(np.sum(~(used_x[to_numpy(rows)] & used_y[to_numpy(columns)])))
+    if lost:
+        raise InputError(f"seeds: expected pairs of points with weight, got {lost} with a point of weight 0; drop them")
+    return np.stack([np.cumsum(used_x)[to_numpy(rows)] - 1, np.cumsum(used_y)[to_numpy(columns)] - 1], axis=1)
 
 
 def keep_rows(side: tuple[Any, Any], a: Array, b: Array) -> tuple[Any, Any]:
     """Return the side information of the points with weight."""
     kept = []
     for name, values, weights in zip(("fx", "fy"), side, (a, b), strict=True):
-        rows = np.asarray(to_numpy(values) if is_array(values) else values)
+        try:
+            rows = np.asarray(to_numpy(values) if is_array(values) else values, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"side: expected numbers in {name}, one row per point, got {error}; encode them"
+            ) from error
         if rows.ndim < 1 or rows.shape[0] != weights.shape[0]:
             raise InputError(f"side: expected {weights.shape[0]} rows in {name}, one per point, got shape {rows.shape}")
+        if not np.all(np.isfinite(rows)):
+            raise InputError(f"side: expected finite numbers in {name}, got NaN or inf; drop or impute them")
         kept.append(rows[to_numpy(weights) > 0])
     return kept[0], kept[1]

@@ -68,7 +68,7 @@ def to_single(problem: Problem) -> Problem:
     if on_cuda(problem.x) or problem.x.dtype != xp.float64 or not small < problem.cost_scale < large:
         return problem
     arrays: dict[str, Any] = {}
-    for name in ("x", "y", "a", "b", "second_moment", "seeds"):
+    for name in ("x", "y", "a", "b", "second_moment", "seed_moment"):
         came = getattr(problem, name)
         arrays[name] = None if came is None else xp.astype(came, xp.float32)
     return replace(problem, **arrays)

@@ -36,7 +36,9 @@ def search(problem: Problem, asked: Asked, rng: np.random.Generator) -> Found:
     else:
         found = solve_all(problem, make_starts(problem, asked, rng), asked, rng)
     return replace(
-        found, plain=find_plain(problem, asked, found, rng), notes=note_unused(problem, asked, starts=len(found.starts))
+        found,
+        plain=find_plain(problem, asked, found, rng),
+        notes=(*found.notes, *note_unused(problem, asked, found.starts)),
     )
 
 
@@ -56,7 +58,7 @@ def find_plain(problem: Problem, asked: Asked, found: Found, rng: np.random.Gene
     """
     chosen = asked.name != "auto" and len(found.starts) <= STARTS_PER_BATCH
     rotations = isinstance(problem.maps, RotationGroup)
-    if problem.largest > COMPARED_POINTS or problem.seeds is not None or not (chosen or rotations):
+    if problem.largest > COMPARED_POINTS or problem.seed_moment is not None or not (chosen or rotations):
         return ()
     maps = SchattenBall(math.inf, problem.maps.radius) if rotations else problem.maps
     plain = replace(problem, maps=maps, on_step=None)
@@ -114,19 +116,19 @@ def explains_unseen(problem: Problem, w: Array, rng: np.random.Generator) -> boo
     return found.twins >= SURE_TWINS or found.surplus * found.points**0.5 >= SURE_SURPLUS
 
 
-def note_unused(problem: Problem, asked: Asked, *, starts: int) -> tuple[str, ...]:
-    """Return notes on options that had no effect on a search of ``starts`` starts, and why."""
+def note_unused(problem: Problem, asked: Asked, records: tuple[StartRecord, ...]) -> tuple[str, ...]:
+    """Return notes on options that had no effect on the search of these starts, and why."""
     notes = []
+    stages = problem.budgets.stages
     sizes = stage_sizes(problem, problem.budgets.solve)
-    drawn = {"auto": race_points(starts), "relaxation": 400}.get(
-        asked.name, 5000
-    )  # maximal number of points used by starts
-    if problem.ordered and not sizes and problem.largest <= drawn:
-        notes.append(f"ordered: no effect, since no subsample was drawn of {problem.largest} points")
-    if problem.budgets.stages is not None and problem.budgets.stages.as_tuple() and not sizes:
+    subsampled = {"auto": race_points(len(records)), **dict.fromkeys(("signature", "fused", "seeds"), 5000)}
+    first_rows = problem.largest > subsampled.get(asked.name, 400 if asked.name == "relaxation" else problem.largest)
+    if problem.ordered and not first_rows and not (sizes and (stages is None or stages.of == "points")):
+        notes.append(f"ordered: no effect, since no rows were drawn from {problem.largest} points")
+    if stages is not None and stages.as_tuple() and not sizes:
         notes.append(f"stages: no effect, since all sizes are at least the {problem.largest} points of the clouds")
-    if asked.n_jobs > 1 and starts <= STARTS_PER_BATCH:
-        notes.append(f"n_jobs: no effect, since {starts} starts fit one batch")
+    if asked.side is not None and not any(record.name == "signature" for record in records):
+        notes.append("side: no effect, since the search ended before a signature start")
     return tuple(notes)
 
 
@@ -159,7 +161,11 @@ def solve_all(problem: Problem, wave: Wave, asked: Asked, rng: np.random.Generat
         StartRecord(name, float(run.objectives[index]), True)
         for name, (run, index) in zip(wave.names, ends, strict=True)
     )
-    return Found(_best(problem, ends, wave.names), records)
+    busy = min(jobs, len(parts))
+    cut = "1 batch" if len(parts) == 1 else f"{len(parts)} batches, {jobs} at a time"
+    why = f"since {len(wave.names)} starts make {cut}"
+    notes = (f"n_jobs: {'no effect' if busy == 1 else f'only {busy} used'}, {why}",) if busy < asked.n_jobs else ()
+    return Found(_best(problem, ends, wave.names), records, notes=notes)
 
 
 def _solve(problem: Problem, *, maps: Any, budget: Budget, rng: np.random.Generator) -> Run:
