@@ -18,9 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from invarot.arrays import Array, as_like, namespace, place, to_numpy
+from invarot.arrays import Array, as_like, namespace, place, to_numpy, unit_rows
 from invarot.retrieval import neighbours
-from invarot.retrieval.scores import unit_rows
 from invarot.translation import Translation, adjust, learn, load, recipe
 from invarot.translation.steps.penalties import (
     CONSTANT,

@@ -151,6 +151,20 @@ def transpose(m: Array) -> Array:
     return namespace(m).matrix_transpose(m)
 
 
+def unit_rows(x: Array, *, short: float = 0.0, safe: bool = False) -> Array:
+    """Scale rows to length 1; zero rows, and those no longer than ``short`` times the longest, are unchanged.
+
+    ``safe`` divides by the largest entry of each row first, so that no square overflows or vanishes: one more pass.
+    """
+    xp = namespace(x)
+    if safe:
+        peak = xp.max(xp.abs(x), axis=1, keepdims=True)
+        x = x / xp.where(peak > 0, peak, xp.ones_like(peak))
+    length = xp.sqrt(xp.sum(x * x, axis=1, keepdims=True))
+    least = short * float(xp.max(length)) if short else 0.0
+    return x / xp.where(length > least, length, xp.ones_like(length))
+
+
 def logsumexp(z: Array, axis: int) -> Array:
     """Return log Σ exp along ``axis``; −inf where every entry is −inf."""
     xp = namespace(z)

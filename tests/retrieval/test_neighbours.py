@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from invarot.arrays import unit_rows
 from invarot.errors import InputError
-from invarot.retrieval import matches, matches_by_distance, mutual, neighbours, unit_rows
+from invarot.retrieval import matches, matches_by_distance, mutual, neighbours
 from invarot.retrieval.neighbours import choices
 
 

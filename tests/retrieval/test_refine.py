@@ -5,8 +5,9 @@ import importlib
 import numpy as np
 import pytest
 
+from invarot.arrays import unit_rows
 from invarot.errors import InputError
-from invarot.retrieval import common_space, evaluate, refine, unit_rows
+from invarot.retrieval import common_space, evaluate, refine
 from invarot.retrieval.neighbours import choices
 
 

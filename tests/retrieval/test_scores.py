@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from invarot.retrieval.scores import log_crowding, mean_similarities, mean_similarity, penalty, unit_rows
+from invarot.arrays import unit_rows
+from invarot.retrieval.scores import log_crowding, mean_similarities, mean_similarity, penalty
 
 
 @pytest.fixture

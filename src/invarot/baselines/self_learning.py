@@ -10,12 +10,11 @@ import numpy as np
 
 from ..alignment.history import History, Step
 from ..alignment.result import Alignment
-from ..arrays import Array, as_like, device, namespace, svd, transpose
+from ..arrays import Array, as_like, device, namespace, svd, transpose, unit_rows
 from ..checks import check_count, check_number, check_rng
 from ..geometry.orthogonal import polar
 from ..retrieval.neighbours import neighbours
 from ..retrieval.refine import common_space
-from ..words.preprocessing import unit_rows
 from .best import best
 from .outcome import as_alignment, change, check_pair, record
 
@@ -118,8 +117,8 @@ def first_dictionary(x: Array, y: Array, csls_k: int) -> tuple[Array, Array]:
     for points in (x[:size], y[:size]):
         u, s, _ = svd(points)
         rows = xp.sort((u * s) @ transpose(u), axis=1)
-        rows = unit_rows(rows)
-        profiles.append(unit_rows(rows - xp.mean(rows, axis=0)))
+        rows = unit_rows(rows, safe=True)
+        profiles.append(unit_rows(rows - xp.mean(rows, axis=0), safe=True))
     there, _ = neighbours(profiles[0], profiles[1], k=1, csls_k=csls_k)
     back, _ = neighbours(profiles[1], profiles[0], k=1, csls_k=csls_k)
     return _union(there[:, 0], back[:, 0])
@@ -129,7 +128,7 @@ def _draw_both(
     x: Array, y: Array, csls_k: int, keep: float, rng: np.random.Generator
 ) -> tuple[tuple[Array, Array], float]:
     """Draw a dictionary in both directions by CSLS; also return the mean cosine of the best candidates."""
-    x, y = unit_rows(x), unit_rows(y)
+    x, y = unit_rows(x, safe=True), unit_rows(y, safe=True)
     near_x, near_y = (_csls_penalty(one, other, csls_k) for one, other in ((x, y), (y, x)))
     there, forth = _draw(x, y, near_y, keep, rng)
     back, hither = _draw(y, x, near_x, keep, rng)

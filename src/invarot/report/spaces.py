@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import to_numpy
-from ..words.preprocessing import unit_rows
+from ..arrays import to_numpy, unit_rows
 from ..words.vocabulary import looks_like_word
 
 SAMPLE = 140  # pairs drawn
@@ -49,7 +48,7 @@ def project(words: Iterable[tuple[str, str]], prepared: tuple[Floats, Floats], c
     common : (s, d), (s, d), both sides in the common space
     """
     frames = principal_plane(prepared[0]), principal_plane(prepared[1])
-    both = to_numpy(unit_rows(common[0])), to_numpy(unit_rows(common[1]))
+    both = to_numpy(unit_rows(common[0], safe=True)), to_numpy(unit_rows(common[1], safe=True))
     frame = principal_plane(both[0] + both[1])
     shares = variance_share(prepared[0], frames[0]), variance_share(prepared[1], frames[1])
     return Spaces(

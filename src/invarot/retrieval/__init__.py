@@ -3,7 +3,7 @@
 from .metrics import Accuracy, coverage, evaluate, gold_ranks, mean_reciprocal_rank, precision_at
 from .neighbours import matches, matches_by_distance, mutual, neighbours
 from .refine import Refined, Round, common_space, refine
-from .scores import METHODS, mean_similarities, mean_similarity, unit_rows
+from .scores import METHODS, mean_similarities, mean_similarity
 
 __all__ = [
     "METHODS",
@@ -23,5 +23,4 @@ __all__ = [
     "neighbours",
     "precision_at",
     "refine",
-    "unit_rows",
 ]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..arrays import Array, as_like, namespace, to_numpy, top_k, top_values, transpose
+from ..arrays import Array, as_like, namespace, to_numpy, top_k, top_values, transpose, unit_rows
 from ..checks import check_choice, check_count, check_number
 from ..errors import InputError
-from .scores import METHODS, blocks, each_block, log_crowding, mean_similarities, penalty, unit_rows
+from .scores import METHODS, blocks, each_block, log_crowding, mean_similarities, penalty
 
 
 def neighbours(

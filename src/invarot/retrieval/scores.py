@@ -17,17 +17,6 @@ METHODS = ("cosine", "csls", "inverted-softmax")
 T = TypeVar("T")
 
 
-def unit_rows(x: Array, *, short: float = 0.0) -> Array:
-    """Scale rows to length 1; zero rows, and those no longer than ``short`` times the longest, are unchanged.
-
-    For vectors whose squares do not overflow; `invarot.words.preprocessing` has a safe one for vectors from files.
-    """
-    xp = namespace(x)
-    length = xp.sqrt(xp.sum(x * x, axis=1, keepdims=True))
-    least = short * float(xp.max(length)) if short else 0.0
-    return x / xp.where(length > least, length, xp.ones_like(length))
-
-
 def blocks(x: Array, y: Array, block: int | None) -> list[slice]:
     """Return slices of the rows of ``x``: ``block`` rows each, or as many as keep one block of scores small."""
     if block is None:

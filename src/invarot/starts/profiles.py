@@ -8,9 +8,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Array, as_like, is_torch, machine_epsilon, namespace, to_numpy, transpose
+from ..arrays import Array, as_like, is_torch, machine_epsilon, namespace, to_numpy, transpose, unit_rows
 from ..geometry.frames import weighted_second_moment
-from ..retrieval.scores import unit_rows
 from ..threads import map_blocks
 from .matching import squared_distances
 

@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 
 from ..alignment.verdict import Verdict
-from ..arrays import to_numpy
+from ..arrays import to_numpy, unit_rows
 from ..checks import check_choice, check_count, check_points
 from ..errors import InputError
 from ..retrieval.metrics import Accuracy, evaluate
 from ..retrieval.neighbours import neighbours
-from ..retrieval.scores import unit_rows
 from ..words.dictionaries import Gold, read_dictionary
 from ..words.vectors import Vectors
 from .pipeline import find_applied, map_known, map_new

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, as_like, is_array, namespace, to_numpy
+from ..arrays import Array, as_like, is_array, namespace, to_numpy, unit_rows
 from ..errors import InputError
 
 STEPS = ("unit", "center", "none")
@@ -63,7 +63,7 @@ class Preprocessing:
                 means.append(to_numpy(namespace(x).mean(x, axis=0, dtype=namespace(x).float64)))
                 x = x - as_like(means[-1], x)
             elif step == "unit":
-                x = unit_rows(x)
+                x = unit_rows(x, safe=True)
         return Preprocessing(self.steps, tuple(means)), x
 
     def apply(self, x: Array) -> Array:
@@ -78,7 +78,7 @@ class Preprocessing:
             if step == "center":
                 x = x - as_like(next(means), x)
             elif step == "unit":
-                x = unit_rows(x)
+                x = unit_rows(x, safe=True)
         return x
 
     def to_dict(self) -> dict[str, Any]:
@@ -100,18 +100,6 @@ class Preprocessing:
                 f"settings, arrays: expected the results of to_dict and arrays, got none for {error}; save them again"
             ) from error
         return cls(steps, means)
-
-
-def unit_rows(x: Array) -> Array:
-    """Scale rows to length one, without overflow; zero rows are unchanged.
-
-    `invarot.retrieval.scores.unit_rows` is faster: it does not divide by the largest entry first, and may overflow.
-    """
-    xp = namespace(x)
-    peak = xp.max(xp.abs(x), axis=1, keepdims=True)
-    x = x / xp.where(peak > 0, peak, xp.ones_like(peak))  # squares neither overflow nor underflow
-    length = xp.sqrt(xp.sum(x * x, axis=1, keepdims=True))
-    return x / xp.where(length > 0, length, xp.ones_like(length))
 
 
 def _check(x: Array) -> None:

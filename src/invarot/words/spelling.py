@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..arrays import Array, as_like, namespace, to_numpy
-from .preprocessing import unit_rows
+from ..arrays import Array, as_like, namespace, to_numpy, unit_rows
 
 SIZE = 512  # coordinates; a quarter of a point more accurate than 256
 LONGEST = 3  # letters in an n-gram
@@ -52,14 +51,14 @@ def spelling(words: Sequence[str], *, longest: int = LONGEST, size: int = SIZE) 
     held = sparse.csr_matrix((times, columns, ends), shape=(len(runs), len(places)))
     bits = b"".join(_hash_bytes(run, size // 8) for run in places)
     signs = np.frombuffer(bits, dtype=np.uint8).reshape(len(places), size // 8)
-    return to_numpy(unit_rows(np.asarray(held @ (2 * np.unpackbits(signs, axis=1).astype(np.float32) - 1))))
+    return to_numpy(unit_rows(np.asarray(held @ (2 * np.unpackbits(signs, axis=1).astype(np.float32) - 1)), safe=True))
 
 
 def add_spelling(z: Array, words: Sequence[str], weight: float, *, size: int = SIZE) -> Array:
     """Append ``weight`` times the spelling of each word to its row of ``z`` (n, d), scaled to length one; ``z`` at weight 0."""
     if not weight:
         return z
-    return namespace(z).concat([unit_rows(z), as_like(weight * spelling(words, size=size), z)], axis=1)
+    return namespace(z).concat([unit_rows(z, safe=True), as_like(weight * spelling(words, size=size), z)], axis=1)
 
 
 def usable_weight(weight: float, source: Sequence[str], target: Sequence[str]) -> float:

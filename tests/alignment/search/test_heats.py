@@ -90,6 +90,6 @@ def test_what_is_raced_in_single_precision(lib):
     single = to_single(replace(problem, seed_moment=problem.second_moment))
     for name in ("x", "y", "a", "b", "second_moment", "seed_moment"):
         assert lib.numpy(getattr(single, name)).dtype == np.float32
-        assert name == "seeds" or lib.numpy(getattr(problem, name)).dtype == np.float64
+        assert name == "seed_moment" or lib.numpy(getattr(problem, name)).dtype == np.float64
     far = posed(lib.array(1e25 * x), lib.array(1e25 * y))
     assert to_single(far) is far

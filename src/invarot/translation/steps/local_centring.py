@@ -11,9 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...arrays import Array, as_like, device, namespace, to_numpy
+from ...arrays import Array, as_like, device, namespace, to_numpy, unit_rows
 from ...retrieval.neighbours import neighbours
-from ...retrieval.scores import unit_rows
 from ...words.vectors import Vectors
 from .shape import SIDES, Known, Side, Step, StepRecord, Work, find_obstacle
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import Array, as_like, namespace, to_numpy
+from ...arrays import Array, as_like, namespace, to_numpy, unit_rows
 from ...retrieval.neighbours import neighbours
-from ...retrieval.scores import mean_similarities, unit_rows
+from ...retrieval.scores import mean_similarities
 from ...words.vectors import Vectors
 from .shape import SIDES, Known, Side, Step, StepRecord, Work, find_obstacle
 
