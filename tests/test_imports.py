@@ -48,7 +48,7 @@ WITHIN = (
     {"loop.alternate"},
     {"loop.steps"},
     {"problem"},
-    {"budget"},
+    {"budget", "paper"},
     {"options"},
     {"history", "tuning", "verdict"},
 )  # fmt: skip

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from .alignment.align import align
 from .alignment.history import History, StartRecord, Status, Step
-from .alignment.options import Exact, Rotations, Schatten, Search, Sinkhorn, Stages, paper
+from .alignment.options import Exact, Rotations, Schatten, Search, Sinkhorn, Stages
+from .alignment.paper import paper
 from .alignment.result import Alignment
 from .alignment.verdict import Evidence, Verdict
 from .errors import InputError, MemoryBound, MissingExtra, NotAligned, NotConverged

@@ -8,7 +8,7 @@ import pytest
 from invarot.arrays import unit_rows
 from invarot.errors import InputError
 from invarot.retrieval import common_space, evaluate, refine
-from invarot.retrieval.neighbours import choices
+from invarot.retrieval.pairs import choices
 
 
 def rotation(rng, d):

@@ -240,14 +240,3 @@ class Search:
             raise InputError(f"side_weight: expected together with side, got {self.side_weight!r} and no side")
         if not (isinstance(self.n_jobs, int) and self.n_jobs == -1):
             check_count(self.n_jobs, "n_jobs")
-
-
-def paper() -> dict[str, Any]:
-    """Return the paper's choices as options of :func:`invarot.align`: ε0 = 1, decay 0.95, one random start.
-
-    Examples
-    --------
-    >>> paper()["solver"].schedule
-    Schedule(epsilon=1.0, decay=0.95, floor=0.01, absolute=False, adaptive=False)
-    """
-    return {"p": math.inf, "solver": Sinkhorn(schedule=Schedule(1.0, 0.95, 0.01)), "start": "random", "n_starts": 1}

@@ -13,7 +13,8 @@ from ..alignment.result import Alignment
 from ..arrays import Array, as_like, device, import_torch, is_torch, namespace, place, to_numpy, transpose
 from ..checks import check_count, check_number, check_rng
 from ..geometry.orthogonal import polar
-from ..retrieval.neighbours import mutual, neighbours
+from ..retrieval.neighbours import neighbours
+from ..retrieval.pairs import mutual
 from .game import Games
 from .outcome import as_alignment, change, check_registered, record
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import Array, as_like, namespace, svd, to_numpy, transpose
 from ..checks import check_choice, check_count, check_number
 from ..errors import InputError
-from .neighbours import choices, matches
+from .pairs import choices, matches
 
 WEIGHTS = ("rank", "uniform")
 KEPT = 0.9  # least share of the previous round's pairs

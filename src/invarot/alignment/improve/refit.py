@@ -11,7 +11,7 @@ import math
 
 from ...arrays import Array, namespace, transpose
 from ...geometry.frames import mean_square
-from ...retrieval.neighbours import matches_by_distance
+from ...retrieval.pairs import matches_by_distance
 from ...retrieval.refine import rank_weights
 from ..candidate import Candidate, continue_from
 from ..problem import Problem
