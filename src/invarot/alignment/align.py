@@ -25,9 +25,11 @@ from .judging.hints import add_origin_hint, add_size_hint
 from .judging.judge import judge
 from .options import Exact, Maps, Rotations, Schatten, Search, Sinkhorn, Solver
 from .package import describe_options, package
-from .problem import Observer, add_seeds, pose
+from .overlap import check_overlap
+from .problem import Observer, Problem, add_seeds, allow_unmatched, check_partial, pose
 from .result import Alignment
 from .search.asked import SEED_WEIGHT, check_asked, keep_pairs, keep_rows
+from .search.partial import search_partial
 from .search.search import search as run_search
 from .verdict import Verdict
 
@@ -41,6 +43,7 @@ def align(
     p: float | Schatten | Rotations = math.inf,
     translate: bool = False,
     scale: bool = False,
+    overlap: str | float | tuple[float, float] | None = None,
     seeds: Any = None,
     start: Any = "auto",
     n_starts: int | None = None,
@@ -67,6 +70,10 @@ def align(
         :class:`Schatten` adds a radius and whitening; :class:`Rotations` excludes reflections.
     translate, scale : bool
         Allow a translation, allow a scale.
+    overlap : {"auto"}, float, pair of floats or None
+        How much of the clouds corresponds. None: all mass is matched. "auto": points may stay unmatched, and the shares are
+        estimated. A number: the share of x that has a counterpart; a pair: the shares of x and of y. Translation and scale are
+        then those of the matched points.
     seeds : (k, 2) integers, optional
         Known pairs (row of x, row of y). They start the solve and stay in it as a linear term.
     start : str or array
@@ -117,6 +124,9 @@ def align(
     problem = pose(
         x, y, a, b, maps=maps, solver=solver, translate=translate, scale=scale, ordered=search.ordered, on_step=on_step
     )
+    part = check_overlap(overlap)
+    if part is not None:
+        check_partial(maps, solver)
     if seeds is not None:
         weight = SEED_WEIGHT if search.seed_weight is None else search.seed_weight
         seeds = keep_pairs(seeds, a, b)
@@ -127,13 +137,17 @@ def align(
     asked = check_asked(problem, start, n_starts, effort, seeds, search, side)
 
     with own_threads():
-        found = run_search(problem, asked, generator)
-        found = improve(problem, found, refitting=solver.refit)
+        if part is None:
+            found = run_search(problem, asked, generator)
+            found = improve(problem, found, refitting=solver.refit)
+        else:
+            plain, problem = problem, allow_unmatched(problem, part, translate=translate, rng=generator)
+            found = search_partial(problem, plain, asked, generator)
         verdict = judge(problem, found, generator)
-    verdict = _add_hints(verdict, x, y, a, b, maps, translate=translate, scale=scale)
+    verdict = _add_hints(verdict, problem, x, y, a, b, maps, translate=translate, scale=scale)
     settings = describe_options(
         maps, solver, search, translate=translate, scale=scale, start=asked.name, effort=effort, n_starts=n_starts,
-        seeds=0 if seeds is None else len(seeds),
+        seeds=0 if seeds is None else len(seeds), overlap=overlap,
     )  # fmt: skip
     result = package(problem, found, verdict, x, y, a, b, settings)
 
@@ -172,10 +186,10 @@ def _check_clouds(x: Any, y: Any, device: str | None) -> tuple[Array, Array, Arr
 
 
 def _add_hints(
-    verdict: Verdict, x: Array, y: Array, a: Array, b: Array, maps: Maps, *, translate: bool, scale: bool
+    verdict: Verdict, problem: Problem, x: Array, y: Array, a: Array, b: Array, maps: Maps, *, translate: bool, scale: bool
 ) -> Verdict:
     """Add hints from the original clouds: maps that keep norms need clouds of one size and origin."""
-    if not math.isinf(maps.p) or maps.whiten:
+    if not math.isinf(maps.p) or maps.whiten or problem.overlap is not None:
         return verdict
     if not scale:
         hinted = add_size_hint(verdict, x, y, a, b, radius=maps.radius)

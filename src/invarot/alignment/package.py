@@ -12,6 +12,7 @@ from ..arrays import Array, namespace, transpose
 from ..geometry.frames import best_scale
 from ..transport.plan import EntropicPlan, SparsePlan, extend
 from .candidate import Found
+from .loop.partial import matched_shares
 from .options import Maps, Search, Solver
 from .problem import Problem
 from .result import Alignment
@@ -24,14 +25,21 @@ def package(
     """Return the alignment of the original points."""
     best = found.best
     w = inner = best.map
-    if problem.scale:
+    shift = None
+    if problem.affine:  # the last row of the map is its offset, in the frame of y
+        w = inner = best.map[:-1]
+        shift = best.map[-1] @ problem.frame_y.inverse
+    if problem.scale and problem.overlap is None:
         moment = transpose(problem.x) @ best.plan.apply(problem.y)
         inner = best_scale(moment, problem.second_moment, w) * w
     matrix = problem.frame_x.linear @ inner @ problem.frame_y.inverse
+    offset = problem.frame_y.origin - problem.frame_x.origin @ matrix
+    plan = _extend_to_all_points(best.plan, problem, x, y, a, b, best.map)
+    shares = None if problem.overlap is None else matched_shares(plan)
     return Alignment(
         map=matrix,
-        offset=problem.frame_y.origin - problem.frame_x.origin @ matrix,
-        plan=_extend_to_all_points(best.plan, problem, x, y, a, b, w),
+        offset=offset if shift is None else offset + shift,
+        plan=plan,
         objective=best.objective,
         history=best.history,
         status=best.status,
@@ -39,12 +47,14 @@ def package(
         verdict=verdict,
         settings=settings,
         notes=found.notes,
+        matched_x=None if shares is None else shares[0],
+        matched_y=None if shares is None else shares[1],
     )
 
 
 def describe_options(
     maps: Maps, solver: Solver, search: Search, *, translate: bool, scale: bool, start: str, effort: str | None,
-    n_starts: int | None, seeds: int,
+    n_starts: int | None, seeds: int, overlap: Any = None,
 ) -> dict[str, Any]:  # fmt: skip
     """Return the options as plain values that can be saved."""
     return {
@@ -56,6 +66,7 @@ def describe_options(
         "effort": effort,
         "n_starts": _to_plain_values(n_starts),
         "seeds": seeds,
+        "overlap": _to_plain_values(overlap),
         "objective": solver.objective,
         "solver": {"kind": type(solver).__name__, **_to_plain_values(solver)},
         "search": _to_plain_values(search, side=search.side is not None),
@@ -80,7 +91,10 @@ def _extend_to_all_points(
     whole = used_x.shape[0] == x.shape[0] and used_y.shape[0] == y.shape[0]
     if whole and isinstance(plan, EntropicPlan):
         return plan
-    z, inside_y = problem.frame_x.enter(x) @ w, problem.frame_y.enter(y)
+    inside = problem.frame_x.enter(x)
+    if problem.affine:
+        inside = xp.concat([inside, xp.ones_like(inside[:, :1])], axis=1)
+    z, inside_y = inside @ w, problem.frame_y.enter(y)
     if isinstance(plan, SparsePlan):  # its entries do not depend on z, so its cost is that of the last map
         return SparsePlan(z, inside_y, used_x[plan.rows], used_y[plan.columns], plan.mass)
     z[used_x] = plan.z  # the potentials belong to the map the plan was solved for

@@ -14,10 +14,12 @@ from ..errors import InputError
 from ..geometry.frames import Frame, make_frame, mean_square, weighted_second_moment
 from ..geometry.orthogonal import RotationGroup
 from ..geometry.schatten import SchattenBall, identity_radius
+from ..transport.schedule import Schedule
 from .budget import Budgets, make_budgets, relative_spacing
 from .history import Step
-from .options import Maps, Rotations, Solver
-from .tuning import PER_DIMENSION, SAME_ANSWER, SLACK
+from .options import Maps, Rotations, Sinkhorn, Solver
+from .overlap import Overlap, Scales, measure_scales
+from .tuning import PARTIAL_EPSILON, PER_DIMENSION, ROUGH_STEPS, SAME_ANSWER, SLACK
 
 Observer = Callable[[Step], object]
 
@@ -44,6 +46,9 @@ class Problem:
     budgets: Budgets
     on_step: Observer | None = None
     seed_moment: Array | None = None  # (dx, dy): moment of the known pairs, added to the plan's
+    overlap: Overlap | None = None  # None: all mass is matched
+    scales: Scales | None = None  # what is near, where only a part corresponds
+    affine: bool = False  # whether x has a last coordinate 1, so that the last row of a map is its offset
 
     @property
     def score_scale(self) -> float:
@@ -146,12 +151,72 @@ def _check_together(maps: Maps, solver: Solver, scale: bool, dx: int, dy: int) -
         )
 
 
+def check_partial(maps: Maps, solver: Solver) -> None:
+    """Raise for options that ``overlap`` excludes."""
+    for name, wrong, value in (
+        ("p", not math.isinf(maps.p), f"{maps.p:g}"),
+        ("whiten", maps.whiten, "True"),
+        ("radius", maps.radius is not None, f"{maps.radius}"),
+        ("objective", solver.objective != "simplified", repr(solver.objective)),
+        ("refit", solver.refit, "True"),
+        ("solver", not isinstance(solver, Sinkhorn), "Exact(...)"),
+    ):
+        if wrong:
+            raise InputError(
+                f"overlap: expected None with {name}={value}; unmatched points need maps that keep distances, "
+                f"entropic plans and no refit: leave {name} out, or overlap"
+            )
+
+
 def add_seeds(problem: Problem, pairs: Any, weight: float) -> Problem:
     """Add known pairs (k, 2) as a linear term: weight·(mean over the pairs of xᵢᵀ yⱼ), added to the plan's moment."""
     integer = namespace(problem.x).int64
     left = problem.x[as_like(pairs[:, 0], problem.x, dtype=integer)]
     right = problem.y[as_like(pairs[:, 1], problem.y, dtype=integer)]
     return replace(problem, seed_moment=weight * transpose(left) @ right / len(pairs))
+
+
+def allow_unmatched(problem: Problem, overlap: Overlap, *, translate: bool, rng: np.random.Generator) -> Problem:
+    """Return the problem in which mass may stay unmatched; the translation is then part of the map.
+
+    Epsilon is relative to the squared cut.
+    """
+    xp, x, solve = namespace(problem.x), problem.x, problem.budgets.solve
+    if problem.budgets.adaptive:
+        first, last = PARTIAL_EPSILON
+        solve = replace(solve, schedule=Schedule(first, 0.75, last)).at_most(2 * ROUGH_STEPS)
+    whole = xp.concat([x, xp.ones_like(x[:, :1])], axis=1) if translate else x
+    return replace(
+        problem,
+        x=whole,
+        second_moment=weighted_second_moment(whole, problem.a),
+        budgets=replace(problem.budgets, solve=solve, sharpest=None),
+        overlap=overlap,
+        scales=measure_scales(x, problem.y, rng),
+        affine=translate,
+    )
+
+
+def keep_matched(problem: Problem, w: Array, x_kept: Array, y_kept: Array) -> tuple[Problem, Array]:
+    """Return the problem of the matched points alone, about their centres, and the map w (dx, dy) for it: nothing is unmatched there."""
+    xp = namespace(problem.x)
+    x, y = problem.x[x_kept], problem.y[y_kept]
+    if problem.affine:
+        x, w = x[:, :-1], w[:-1, :]
+        x, y = x - xp.mean(x, axis=0), y - xp.mean(y, axis=0)
+    if problem.scale:
+        size = float(xp.linalg.matrix_norm(w)) / min(w.shape) ** 0.5
+        x, w = x * size, w / size
+    a, b = (xp.ones_like(points[:, 0]) / points.shape[0] for points in (x, y))
+    square, second = mean_square(y, b), weighted_second_moment(x, a)
+    cost_scale = 2 * math.sqrt(mean_square(x, a) * square) or 1.0
+    variance_scale = math.sqrt(_variance(x, a) * _variance(y, b)) or 1.0
+    spacing = relative_spacing(second, a @ x, max(x.shape[0], y.shape[0]))
+    kept = replace(
+        problem, x=x, y=y, a=a, b=b, second_moment=second, mean_square_y=square, cost_scale=cost_scale,
+        variance_scale=variance_scale, spacing=spacing, overlap=None, scales=None, affine=False,
+    )  # fmt: skip
+    return kept, w
 
 
 def _variance(points: Array, weights: Array) -> float:

@@ -40,6 +40,10 @@ class Alignment:
         The options of the call.
     notes : tuple of str
         Options that had no effect, and why.
+    matched_x, matched_y : (n,) and (m,) arrays in [0, 1], or None
+        How much of each point is matched; None without ``overlap``, when everything is.
+    overlap : pair of floats, or None
+        Their means: the shares of x and of y that have a counterpart.
     """
 
     map: Array
@@ -52,10 +56,26 @@ class Alignment:
     verdict: Verdict
     settings: dict[str, Any]
     notes: tuple[str, ...] = ()
+    matched_x: Array | None = None
+    matched_y: Array | None = None
+
+    @property
+    def overlap(self) -> tuple[float, float] | None:
+        """Estimated share of x, and of y, that has a counterpart; None if all mass was matched."""
+        if self.matched_x is None or self.matched_y is None:
+            return None
+        shares = []
+        for matched, weights in ((self.matched_x, self.plan.a), (self.matched_y, self.plan.b)):
+            shares.append(float(namespace(matched).sum(matched * weights) / namespace(matched).sum(weights)))
+        return shares[0], shares[1]
 
     def on_host(self) -> Alignment:
         """Return the same alignment with NumPy arrays."""
-        return replace(self, map=to_numpy(self.map), offset=to_numpy(self.offset), plan=self.plan.on_host())
+        host = {
+            name: None if value is None else to_numpy(value)
+            for name, value in (("matched_x", self.matched_x), ("matched_y", self.matched_y))
+        }
+        return replace(self, map=to_numpy(self.map), offset=to_numpy(self.offset), plan=self.plan.on_host(), **host)
 
     def transform(self, points: Any) -> Array:
         """Map source points, seen or new, into the target's space."""
@@ -65,14 +85,22 @@ class Alignment:
         """Map target points into the source's space, by the pseudo-inverse of the map."""
         return (self._points(points, self.map.shape[1]) - self.offset) @ self._inverse
 
-    def matches(self, how: str = "auto") -> Array:
-        """Return the row of y matched to each row of x.
+    def matches(self, how: str = "auto", *, all: bool = False) -> Array:  # noqa: A002
+        """Return the row of y matched to each row of x; −1 for a point without a counterpart, or a match for ``all``.
 
         ``"plan"``: the largest entry of its row of the plan; ``"assignment"``: the cheapest one-to-one matching of the
         mapped points; ``"nearest"``: the nearest target. ``"auto"`` is the assignment if it exists (as many points on both
         sides, equal weights) and is cheap (up to 2,000 points), since it separates points that the plan blurs; else the plan.
         """
         check_choice(how, "how", ("auto", "plan", "assignment", "nearest"))
+        if self.matched_x is None:
+            return self._matches(how)
+        if how == "assignment":
+            raise InputError('how: expected "plan" or "nearest" with overlap, where points may stay unmatched, got "assignment"')
+        found = self._matches("plan" if how == "auto" else how)
+        return found if all else namespace(found).where(self.matched_x > 0.5, found, namespace(found).full_like(found, -1))
+
+    def _matches(self, how: str) -> Array:
         plan = self.plan
         if how == "auto":
             small = plan.z.shape[0] == plan.y.shape[0] <= ONE_TO_ONE
@@ -118,12 +146,18 @@ class Alignment:
             f"marginal error {last.marginal_error:.1e} ({last.mode})",
             f"  starts     {len(self.starts)} tried, best by objective: "
             + max((one for one in self.starts if one.finished), key=lambda one: one.objective * self._sign).name,
+            *self._overlap_lines(),
             f"  status     {self.status.value}",
             *(f"  note       {note}" for note in self.notes),
         ]
         return "\n".join(lines)
 
     __repr__ = __str__
+
+    def _overlap_lines(self) -> list[str]:
+        if self.overlap is None:
+            return []
+        return [f"  overlap    {self.overlap[0]:.0%} of x and {self.overlap[1]:.0%} of y have a counterpart"]
 
     @property
     def _sign(self) -> int:

@@ -47,3 +47,8 @@ OTHER_SIZE = 2.0  # ratio of spreads from which scale=True is suggested
 OTHER_ORIGIN = (
     0.3  # difference of the centres' distances from the origin, over the spread, from which translate=True is suggested
 )
+
+# -- clouds that correspond in part (overlap.py, search/partial.py)
+CHANCE_MAPS, CHANCE_POINTS = 4, 500  # random maps and points that show how near targets lie by chance
+PARTIAL_EPSILON = 0.5, 0.05  # first and last epsilon, over the squared cut
+VOTE_POINTS = 2000  # points whose neighbourhoods vote

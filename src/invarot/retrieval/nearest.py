@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 
-from ..arrays import Array, device, entries_at_once, is_torch, namespace, transpose
+from scipy.spatial import cKDTree
+
+from ..arrays import Array, as_like, device, entries_at_once, is_torch, namespace, to_numpy, transpose
 from ..threads import map_blocks, workers
 
 BLOCK = 1 << 21  # scores at a time per thread
+TREE = 6  # dimensions up to which a kd-tree is faster than products
 
 
 def nearest(
@@ -42,3 +45,19 @@ def find_mutual_nearest(z: Array, y: Array, some: Array) -> tuple[Array, Array]:
     """Return the nearest row of y for the rows ``some`` (k,) of z, and whether each pair is mutual."""
     there = nearest(z[some], y)
     return there, nearest(y[there], z) == some
+
+
+def nearest_distances(z: Array, y: Array) -> Array:
+    """Return the squared distance (n,) of each row of z to the nearest row of y: by a kd-tree in few dimensions on the host."""
+    if z.shape[1] <= TREE and not is_torch(z):
+        return as_like(cKDTree(to_numpy(y)).query(to_numpy(z), workers=workers())[0] ** 2, z)
+    return namespace(z).sum((z - y[nearest(z, y)]) ** 2, axis=1)
+
+
+def neighbour_distances(points: Array) -> Array:
+    """Return the squared distance (n,) of each point to the nearest other point."""
+    if points.shape[1] <= TREE and not is_torch(points):
+        host = to_numpy(points)
+        return as_like(cKDTree(host).query(host, 2, workers=workers())[0][:, 1] ** 2, points)
+    own = namespace(points).arange(points.shape[0], device=device(points))
+    return namespace(points).sum((points - points[nearest(points, points, own)]) ** 2, axis=1)

@@ -26,6 +26,7 @@ from ..arrays import (
     transpose,
 )
 from ..threads import map_blocks, workers
+from .marginals import Marginals
 from .onepass import can_compile, one_pass
 
 T = TypeVar("T")
@@ -40,8 +41,11 @@ LEAST_ROWS = 64  # with fewer, the matrix product spends its time packing y
 class Cost(Protocol):
     """The operations used by Sinkhorn and by the map step."""
 
-    def sweep(self, v: Array) -> tuple[Array, Array]:
-        """Run one full iteration: u from v to match the row sums, then v from u to match the column sums."""
+    def sweep(self, v: Array, marginals: Marginals | None = None) -> tuple[Array, Array]:
+        """Run one full iteration: u from v to match the row sums, then v from u to match the column sums.
+
+        With ``marginals``, u is relaxed; the caller relaxes v.
+        """
 
     def images(self, u: Array, v: Array) -> tuple[Array, Array]:
         """Return Γ y (…, n, d) and the row sums of Γ (…, n)."""
@@ -88,7 +92,7 @@ class BlockedCost:
 
     # -- one Sinkhorn iteration ------------------------------------------------------------------------------------
 
-    def sweep(self, v: Array) -> tuple[Array, Array]:
+    def sweep(self, v: Array, marginals: Marginals | None = None) -> tuple[Array, Array]:
         xp = namespace(v)
         self._ensure_range(v)
         shift = v - self.absorbed
@@ -97,15 +101,22 @@ class BlockedCost:
 
         def work(rows: slice) -> Array:
             kernel, top = self._kernel_rows(rows)
-            mass, columns = self._both_sums(kernel, right, self.a[..., rows])
-            u[..., rows] = -xp.log(mass) - top
-            return columns
+            if marginals is None:
+                mass, columns = self._both_sums(kernel, right, self.a[..., rows])
+                u[..., rows] = -xp.log(mass) - top
+                return columns
+            u[..., rows] = marginals.relax(-xp.log((kernel @ right[..., None])[..., 0]) - top)
+            left = self.a[..., rows] * xp.exp(u[..., rows] + top)
+            return (left[..., None, :] @ kernel)[..., 0, :]
 
         columns = sum(self._map_rows(work, read=self.keep)) * xp.exp(shift)
-        if bool(xp.min(columns) > self.tiny):
-            return u, v - xp.log(columns)
-        # a column sum underflowed: compute its potential in the log domain
-        return u, self.column_potential(u)
+        lost = columns <= self.tiny
+        fresh = v - xp.log(xp.where(lost, xp.full_like(columns, self.tiny), columns))
+        if marginals is not None:
+            lost = lost & ~marginals.holds(fresh)
+        if bool(xp.any(lost)):  # a column sum underflowed: compute its potential in the log domain
+            fresh = self.column_potential(u)
+        return u, fresh
 
     def _both_sums(self, kernel: Array, right: Array, a: Array) -> tuple[Array, Array]:
         """Return mass = K · right and (a / mass) · K for a block of rows K."""

@@ -7,16 +7,21 @@ from dataclasses import dataclass
 from ..arrays import Array, device, namespace
 from .acceleration import Anderson
 from .cost import Cost, WholeCost
+from .marginals import Capped, Marginals
 
 
 @dataclass(frozen=True)
 class Potentials:
-    """Log-scalings u (…, n) and v (…, m), the l_1 error of the row sums (…), and the number of sweeps."""
+    """Log-scalings u (…, n) and v (…, m), the l_1 error of the row sums (…), and the number of sweeps.
+
+    ``limit`` (…, 1) is the price of unmatched mass that was found, over ε, where ``total`` was asked for.
+    """
 
     u: Array
     v: Array
     error: Array
     iterations: int
+    limit: Array | None = None
 
     @classmethod
     def zero(cls, a: Array, b: Array, *, starts: int = 1) -> Potentials:
@@ -36,26 +41,34 @@ class Potentials:
 
 
 def sinkhorn(
-    cost: Cost, a: Array, b: Array, *, warm: Potentials, tol: float, max_iter: int, accelerate: bool = True
-) -> Potentials:
+    cost: Cost, a: Array, b: Array, *, warm: Potentials, tol: float, max_iter: int, accelerate: bool = True,
+    marginals: Marginals | None = None,
+) -> Potentials:  # fmt: skip
     """Sweep until the row sums are within ``tol`` in the l_1 norm; the column sums are exact after every sweep.
 
     ``error`` is the error of the columns before they are corrected, which bounds the error of the rows afterwards: from
-    any warm start, and so for any v that the acceleration proposes.
+    any warm start, and so for any v that the acceleration proposes. With relaxed ``marginals`` it is how far, in the l_1
+    norm, the column sums still move.
     """
-    if isinstance(cost, WholeCost):
+    if isinstance(cost, WholeCost) and marginals is None:
         return Potentials(*cost.solve(warm.v, tol=tol, max_iter=max_iter))
     xp = namespace(a)
     u, v = warm.u, warm.v
-    ahead = Anderson(b) if accelerate else None
+    ahead = Anderson(b) if accelerate and marginals is None else None
     error = xp.zeros_like(v[..., 0])
     iterations = 0
     while iterations < max_iter:
-        u, fresh = cost.sweep(v)
+        u, fresh = cost.sweep(v, marginals)
+        if marginals is not None:
+            matched = fresh
+            fresh = marginals.relax(matched)
+            if isinstance(marginals, Capped) and marginals.total is not None:
+                mass = xp.sum(b * xp.exp(fresh - matched), axis=-1)
+                marginals = marginals.towards_total(mass)
         iterations += 1
         error = xp.sum(b * xp.abs(xp.expm1(xp.clip(v - fresh, -80.0, 80.0))), axis=-1)
         if iterations == max_iter or bool(xp.all(error <= tol)):
             v = fresh
             break
         v = fresh if ahead is None else ahead.propose(v, fresh, error, tol, last=iterations == max_iter - 1)
-    return Potentials(u, v, error, iterations)
+    return Potentials(u, v, error, iterations, marginals.limit if isinstance(marginals, Capped) else None)

@@ -13,9 +13,11 @@ from ..budget import Budget
 from ..history import History, Step
 from ..problem import Problem, transport_cost
 from ..tuning import ROUGH_STEPS
+from .partial import PartialCoupler, fit_matched
 from .steps import EntropicCoupler, ExactCoupler, PlanStep, best_maps, make_coupler
 
 Floats = np.ndarray[Any, Any]
+Coupler = EntropicCoupler | ExactCoupler | PartialCoupler
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,7 @@ class Run:
     """The result of a batch of s starts."""
 
     maps: Array  # (s, dx, dy)
-    coupler: EntropicCoupler | ExactCoupler
+    coupler: Coupler
     objectives: Floats  # (s,)
     values: Floats  # (s,): the objectives, signed so that larger is better
     settled: Floats  # (s,) bool
@@ -66,8 +68,12 @@ def alternate(
     """
     schedule = budget.schedule
     epsilon, floor = (0.0, 0.0) if schedule is None else (schedule.epsilon, schedule.floor)
-    unit = 1.0 if schedule is None or schedule.absolute else problem.cost_scale
-    coupler = make_coupler(problem, maps.shape[0], budget, warm)
+    unit = 1.0 if schedule is None or schedule.absolute or problem.overlap else problem.cost_scale
+    coupler: Coupler
+    if problem.overlap is None:
+        coupler = make_coupler(problem, maps.shape[0], budget, warm)
+    else:
+        coupler = PartialCoupler(problem, budget)
     w, images = maps, None
     records: list[dict[str, Any]] = []
     floor_steps = 0
@@ -76,7 +82,8 @@ def alternate(
         floor_steps += epsilon <= floor
         tol = budget.plan_tol if floor_steps else 10 * budget.plan_tol
         plan = coupler.couple(w, epsilon * unit, tol=tol)  # lines 8-14: C, Sinkhorn, Γ
-        step, moment = best_maps(problem, plan.images, w)  # lines 15-18: SVD, spectrum, P
+        # lines 15-18: SVD, spectrum, P
+        step, moment = best_maps(problem, plan.images, w) if plan.mass is None else fit_matched(problem, plan)
         found = w if hold_map else step.map
         record = _measure(problem, plan, images, moment, w, found)
         records.append({"step": len(records), "epsilon": epsilon, "gap": to_numpy(step.gap), **record})

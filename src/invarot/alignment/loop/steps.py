@@ -24,6 +24,7 @@ class PlanStep:
     error: Array  # (s,): l_1 error of the row sums
     iterations: int
     mode: str
+    mass: Array | None = None  # (s, n): the row sums, where they are not the weights
 
 
 class EntropicCoupler:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...arrays import Array, log, namespace
+from ..marginals import Marginals
 from . import ops
 from .operands import choose_precision, prepare
 
@@ -26,10 +27,11 @@ class KernelCost:
         self.rows: Array | None = None
         self.columns: Array | None = None
 
-    def sweep(self, v: Array) -> tuple[Array, Array]:
+    def sweep(self, v: Array, marginals: Marginals | None = None) -> tuple[Array, Array]:
         self.rows = ops.lse(self.z, self.y, v + self.log_b, self.scale, guess=self.rows)
-        self.columns = ops.lse(self.y, self.z, self.log_a - self.rows, self.scale, guess=self.columns)
-        return -self.rows, -self.columns
+        u = -self.rows if marginals is None else marginals.relax(-self.rows)
+        self.columns = ops.lse(self.y, self.z, self.log_a + u, self.scale, guess=self.columns)
+        return u, -self.columns
 
     def images(self, u: Array, v: Array) -> tuple[Array, Array]:
         left, right = u + self.log_a, v + self.log_b

@@ -8,6 +8,7 @@ import triton
 import triton.language as tl
 
 from ...arrays import Array, Tensor, namespace
+from ..marginals import Marginals
 from . import kernels, launch
 from .cost import KernelCost
 from .operands import Operand
@@ -60,10 +61,10 @@ class KeptCost(KernelCost):
         self.kernel: Array | None = None
         self.v = self.u = b  # potentials absorbed in the kernel, once there is one
 
-    def sweep(self, v: Array) -> tuple[Array, Array]:
+    def sweep(self, v: Array, marginals: Marginals | None = None) -> tuple[Array, Array]:
         self.sweeps += 1
-        if self.sweeps <= AFTER:
-            return super().sweep(v)
+        if self.sweeps <= AFTER or marginals is not None:  # what has no counterpart is outside the range of half precision
+            return super().sweep(v, marginals)
         if self.kernel is None or float(namespace(v).max(namespace(v).abs(v - self.v))) > REACH:
             u, fresh = super().sweep(v)
             self._make(u, v)

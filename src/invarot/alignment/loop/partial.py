@@ -1,0 +1,131 @@
+"""The two half-steps where only a part of the clouds corresponds.
+
+Source points carry a last coordinate 1 where a translation is allowed: the last row of a map is then its offset.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...arrays import Array, machine_epsilon, namespace, to_numpy, transpose
+from ...geometry.frank_wolfe import MapStep
+from ...retrieval.nearest import nearest_distances
+from ...transport.choice import make_cost
+from ...transport.marginals import Capped, with_norms
+from ...transport.plan import EntropicPlan
+from ...transport.sinkhorn import Potentials, sinkhorn
+from ...transport.sparse import make_sparse_cost
+from ..budget import Budget
+from ..overlap import Floats, choose_cut
+from ..problem import Problem
+from .steps import PlanStep
+
+
+class PartialCoupler:
+    """Plan steps in which mass may stay unmatched; one start. Epsilon is relative to the squared cut, which follows the residuals."""
+
+    def __init__(self, problem: Problem, budget: Budget) -> None:
+        self.problem, self.budget = problem, budget
+        self.duals: Array | None = None  # g = ε·v (1, m)
+        self.price: float | None = None  # where the mass is given
+        self.made: EntropicPlan
+
+    def couple(self, w: Array, epsilon: float, *, tol: float) -> PlanStep:
+        """Solve the plan for the map w (1, dx, dy); row and column sums are at most the weights."""
+        xp, problem = namespace(w), self.problem
+        assert problem.overlap is not None
+        assert problem.scales is not None
+        z, y = problem.x @ w, problem.y
+        residuals = [to_numpy(nearest_distances(*pair)) for pair in ((z[0], y), (y, z[0]))]
+        cut = max(choose_cut(*residuals, problem.scales), 64 * machine_epsilon(w) * problem.cost_scale)
+        epsilon = epsilon * cut
+        a, b, total = weigh(problem, residuals, cut)
+        price = cut / 2 if self.price is None or total is None else self.price
+        marginals = Capped(xp.full_like(z[:, :1, 0], price / epsilon), total)
+        warm = Potentials.zero(a, b)
+        if self.duals is not None:
+            warm = warm.with_columns(self.duals[0] / epsilon)
+        cost = make_sparse_cost(z, y, epsilon, a, b, 2 * price) if total is None else None
+        if cost is None:
+            cost = make_cost(*with_norms(z, y), 2 / epsilon, a, b, memory=self.budget.memory)
+        found = sinkhorn(
+            cost, a, b, warm=warm, tol=tol, max_iter=self.budget.plan_max_iter, marginals=marginals
+        )
+        self.duals = found.v * epsilon
+        if total is not None and found.limit is not None:
+            self.price = float(found.limit[0, 0]) * epsilon
+        images, mass = cost.images(found.u, found.v)
+        square = xp.sum(y**2, axis=1)
+        self.made = EntropicPlan(
+            z[0], y, a, b, found.u[0] - xp.sum(z[0] ** 2, axis=1) / epsilon, found.v[0] - square / epsilon,
+            epsilon, float(found.error[0]), found.iterations,
+        )  # fmt: skip
+        divergence = epsilon * xp.sum(mass * found.u, axis=-1)
+        return PlanStep(images[..., : y.shape[1]], divergence, found.error, found.iterations, cost.mode, mass)
+
+    def plan(self, start: int) -> EntropicPlan:
+        return self.made
+
+
+def weigh(problem: Problem, residuals: list[Floats], cut: float) -> tuple[Array, Array, float | None]:
+    """Return the masses of x and of y, and the mass to match (None: whatever is near enough).
+
+    A point has mass 1 (with equal weights). Where one cloud is denser its points have less, such that the parts with a counterpart
+    weigh the same: by the given shares, else by the points within the cut.
+    """
+    overlap = problem.overlap
+    assert overlap is not None
+    xp = namespace(problem.x)
+    near = [
+        float(np.sum(to_numpy(weights)[residual <= cut]))
+        for weights, residual in zip((problem.a, problem.b), residuals, strict=True)
+    ]
+    share_x = near[0] if overlap.x is None else overlap.x
+    share_y = near[1] if overlap.y is None else overlap.y
+    ratio = share_x / share_y if min(share_x, share_y) > 0 else 1.0
+    count = float(1 / xp.sum(problem.a**2))
+    if overlap.x is None:
+        return problem.a * count, problem.b * (count * ratio), None
+    if overlap.y is None:
+        ratio = max(ratio, share_x)
+    return problem.a * count, problem.b * (count * ratio), count * share_x * (1 - 1e-9)
+
+
+def fit_matched(problem: Problem, plan: PlanStep) -> tuple[MapStep, Array]:
+    """Return the map step for the matched mass, and its moment (1, dx, dy) about the centres of that mass.
+
+    The offset brings the centre of the matched mass of x onto that of y; a scale is the ratio of their spreads.
+    """
+    xp = namespace(plan.images)
+    assert plan.mass is not None
+    total = float(xp.sum(plan.mass)) or 1.0
+    mass, images = plan.mass / total, plan.images / total
+    x = problem.x[:, :-1] if problem.affine else problem.x
+    if problem.affine:
+        left, right = mass @ x, xp.sum(images, axis=-2)
+        x, images = x - left[0], images - mass[..., None] * right[..., None, :]
+    moment = transpose(x) @ images
+    w = problem.maps.best_map(moment)
+    if problem.scale:
+        w = w * _ratio_of_spreads(x, images, mass)
+    gap = xp.zeros_like(moment[..., 0, 0])
+    if not problem.affine:
+        return MapStep(w, gap, 1), moment
+    offset = right[..., None, :] - left[..., None, :] @ w
+    return MapStep(xp.concat([w, offset], axis=-2), gap, 1), xp.concat([moment, xp.zeros_like(offset)], axis=-2)
+
+
+def _ratio_of_spreads(x: Array, images: Array, mass: Array) -> float:
+    """Return the rms of the images (of x under the plan, times mass) over that of x, both weighted by mass (1, n)."""
+    xp = namespace(x)
+    used = mass > 1e-12
+    square = xp.sum(images**2, axis=-1) / xp.where(used, mass, xp.ones_like(mass))
+    spread = float(xp.sum(mass * xp.sum(x**2, axis=-1)))
+    return (float(xp.sum(xp.where(used, square, xp.zeros_like(square)))) / spread) ** 0.5 if spread > 0 else 1.0
+
+
+def matched_shares(plan: EntropicPlan) -> tuple[Array, Array]:
+    """Return for each point of x and of y the share of its mass that is matched, in [0, 1]."""
+    xp = namespace(plan.z)
+    rows, columns = plan.marginals()
+    return xp.clip(rows / plan.a, 0.0, 1.0), xp.clip(columns / plan.b, 0.0, 1.0)

@@ -1,0 +1,98 @@
+"""Clouds that correspond in part: how much of each has a counterpart, and how near a counterpart has to be.
+
+A pair farther apart than the *cut* is never matched. The cut lies between two distances that the clouds show themselves: the residual
+of the points that are matched, and the distance at which points lie from the nearest target by chance, under random maps. It is their
+geometric mean, and at least a quarter of the distance between neighbours of one cloud, below which a counterpart cannot be mistaken.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array, as_like, namespace, to_numpy
+from ..checks import check_number
+from ..errors import InputError
+from ..retrieval.nearest import nearest_distances, neighbour_distances
+from .tuning import CHANCE_MAPS, CHANCE_POINTS
+
+Floats = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """Shares of the mass of x and of y that have a counterpart; None: to be estimated."""
+
+    x: float | None = None
+    y: float | None = None
+
+
+@dataclass(frozen=True)
+class Scales:
+    """Squared lengths of a problem: ``chance``, from a point to the nearest target under a random map; ``least`` cut."""
+
+    chance: float
+    least: float
+
+
+def check_overlap(value: Any) -> Overlap | None:
+    """Return what ``overlap=`` asks for: None (all mass), "auto", a share of x, or a pair of shares."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        if value == "auto":
+            return Overlap()
+        raise InputError(f'overlap: expected "auto", a share in (0, 1], a pair of shares or None, got {value!r}')
+    if isinstance(value, (tuple, list)):
+        if len(value) != 2:
+            raise InputError(f"overlap: expected a pair (share of x, share of y), got {len(value)} values")
+        return Overlap(*(check_number(one, "overlap", low=0, high=1, open_low=True) for one in value))
+    return Overlap(check_number(value, "overlap", low=0, high=1, open_low=True))
+
+
+def measure_scales(x: Array, y: Array, rng: np.random.Generator) -> Scales:
+    """Measure both clouds in the coordinates of the solve, x (n, dx) and y (m, dy), about their centres."""
+    xp = namespace(x)
+    least = min(_first_quartile(neighbour_distances(points)) for points in (x, y)) / 16
+    probes = x[as_like(rng.permutation(x.shape[0])[:CHANCE_POINTS], x, dtype=xp.int64)]
+    found = []
+    for _ in range(CHANCE_MAPS):
+        q, _ = np.linalg.qr(rng.standard_normal((max(x.shape[1], y.shape[1]),) * 2))
+        turn = as_like(q[: x.shape[1], : y.shape[1]], x)
+        moved = (probes - xp.mean(x, axis=0)) @ turn + xp.mean(y, axis=0)
+        found.append(float(np.median(to_numpy(nearest_distances(moved, y)))))
+    return Scales(float(np.mean(found)), least)
+
+
+def choose_cut(residual_x: Floats, residual_y: Floats, scales: Scales) -> float:
+    """Return the squared cut for squared distances (n,), (m,) of both sides to the nearest point of the other side."""
+    everything = np.concatenate([residual_x, residual_y])
+    typical = min(np.quantile(residual_x, 0.25), np.quantile(residual_y, 0.25))
+    cut = scales.least
+    for _ in range(5):
+        cut = min(max((typical * scales.chance) ** 0.5, scales.least), max(scales.chance, scales.least))
+        inside = everything[everything <= cut]
+        if not inside.size:
+            break
+        typical = float(np.median(inside))
+    return float(cut)
+
+
+def score_map(problem_x: Array, y: Array, w: Array, scales: Scales) -> float:
+    """Return the mean, over the points of both clouds, of log(chance/residual²) where positive: larger is better.
+
+    It compares maps whatever share of the points they match, and needs no cut.
+    """
+    z = problem_x @ w
+    least = max(scales.least, 1e-12 * scales.chance, 1e-300)
+    gains = []
+    for one, other in ((z, y), (y, z)):
+        residual = np.maximum(to_numpy(nearest_distances(one, other)), least)
+        gains.append(np.mean(np.maximum(np.log(max(scales.chance, least) / residual), 0.0)))
+    return float(np.mean(gains))
+
+
+def _first_quartile(values: Array) -> float:
+    return float(np.quantile(to_numpy(values), 0.25))

@@ -1,0 +1,116 @@
+"""The search where only a part of the clouds corresponds: votes of neighbourhoods, then the ordinary race."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from ...arrays import Array, as_like, namespace, to_numpy
+from ...geometry.orthogonal import RotationGroup
+from ...starts.neighbourhoods import thin
+from ...starts.votes import vote_for_maps
+from ..candidate import Candidate, Found, make_candidate
+from ..evidence import gather_evidence
+from ..history import StartRecord
+from ..loop.alternate import alternate
+from ..loop.partial import matched_shares
+from ..loop.stages import solve_in_stages, subproblem
+from ..problem import Problem, distinct, keep_matched
+from ..overlap import score_map
+from ..tuning import FINALISTS, PER_DIMENSION, ROUGH_STEPS, STAGE_POINTS, SURE_SURPLUS, SURE_TWINS, VOTE_POINTS
+from .asked import Asked
+from .search import make_starts, make_waves, solve_wave
+
+
+def search_partial(problem: Problem, plain: Problem, asked: Asked, rng: np.random.Generator) -> Found:
+    """Return the answers for a problem in which mass may stay unmatched; ``plain`` is the same problem with all mass matched.
+
+    Maps are compared by how much nearer they bring points to targets than chance does: objectives of plans that match other
+    shares of the mass cannot be compared.
+    """
+    candidates: list[tuple[float, Candidate]] = []
+    records: list[StartRecord] = []
+    for name, maps in propose(problem, plain, asked, rng):
+        found = solve_best(problem, name, maps, rng)
+        candidates += found
+        records += [StartRecord(one.name, one.objective, True) for _, one in found]
+        best = max(candidates, key=_score)[1]
+        if asked.name == "auto" and explains_unseen_part(problem, best, rng):
+            break
+    candidates.sort(key=_score, reverse=True)
+    stacked = namespace(problem.x).stack([one.map for _, one in candidates])
+    order = distinct(problem, stacked, range(len(candidates)))
+    top = candidates[0][0]
+    kept = [k for k in order if candidates[k][0] >= 0.95 * top]
+    return Found(tuple(candidates[k][1] for k in kept), tuple(records))
+
+
+def propose(problem: Problem, plain: Problem, asked: Asked, rng: np.random.Generator) -> Iterator[tuple[str, Array]]:
+    """Yield batches of maps (s, dx, dy), each with the name of its start."""
+    if asked.name != "auto":
+        yield asked.name, with_offset(problem, make_starts(plain, asked, rng).maps)
+        return
+    if asked.pairs is not None:
+        yield "seeds", with_offset(problem, make_starts(plain, replace(asked, name="seeds"), rng).maps)
+    x, y = (thin(to_numpy(points).astype(np.float64), VOTE_POINTS) for points in (plain.x, plain.y))
+    if min(len(x), len(y)) > PER_DIMENSION * max(x.shape[1], y.shape[1]) and x.shape[1] <= y.shape[1]:
+        voted = list(
+            vote_for_maps(
+                x, y, translate=problem.affine, proper=isinstance(problem.maps, RotationGroup), scale=problem.scale
+            )
+        )
+        if voted:
+            maps = np.stack(voted) if problem.affine else np.stack(voted)[:, :-1]
+            yield "votes", as_like(maps, problem.x)
+    for wave in islice(make_waves(plain, asked, rng), asked.waves):
+        for one in solve_wave(plain, wave, rng)[0]:
+            yield one.name, with_offset(problem, one.map[None])
+
+
+def with_offset(problem: Problem, maps: Array) -> Array:
+    """Return maps (s, dx, dy) with an offset of 0 as their last row, where the problem has one."""
+    if not problem.affine:
+        return maps
+    return namespace(maps).concat([maps, namespace(maps).zeros_like(maps[:, :1])], axis=1)
+
+
+def solve_best(problem: Problem, name: str, maps: Array, rng: np.random.Generator) -> list[tuple[float, Candidate]]:
+    """Solve the most promising of ``maps`` on a subsample, and the best of these in full."""
+    assert problem.scales is not None
+    small = subproblem(problem, STAGE_POINTS, rng)
+    scores = [score_map(small.x, small.y, w, problem.scales) for w in maps]
+    chosen = distinct(problem, maps, np.argsort(scores)[::-1], FINALISTS)
+    if len(chosen) > 1:
+        budget = small.budgets.solve.at_most(ROUGH_STEPS)
+        solved = [alternate(small, maps[k][None], budget, stage="race").maps[0] for k in chosen]
+        best = int(np.argmax([score_map(small.x, small.y, w, problem.scales) for w in solved]))
+        start = solved[best]
+    else:
+        start = maps[chosen[0]]
+    run = solve_in_stages(problem, start[None], problem.budgets.solve, rng=rng)
+    candidate = make_candidate(problem, run, 0, name)
+    return [(score_map(problem.x, problem.y, candidate.map, problem.scales), candidate)]
+
+
+def explains_unseen_part(problem: Problem, candidate: Candidate, rng: np.random.Generator) -> bool:
+    """Return whether the map holds for matched points that were held out of the fit: ends the search."""
+    kept, w = matched_part(problem, candidate)
+    if min(kept.x.shape[0], kept.y.shape[0]) <= PER_DIMENSION * max(w.shape):
+        return False
+    found = gather_evidence(kept, w, rng)
+    return found.twins >= SURE_TWINS or found.surplus * found.points**0.5 >= SURE_SURPLUS
+
+
+def matched_part(problem: Problem, candidate: Candidate) -> tuple[Problem, Any]:
+    """Return the problem of the points matched by more than half, and the map for it."""
+    xp = namespace(problem.x)
+    shares = matched_shares(candidate.plan)
+    return keep_matched(problem, candidate.map, *(xp.nonzero(share > 0.5)[0] for share in shares))
+
+
+def _score(pair: tuple[float, Candidate]) -> float:
+    return pair[0]
