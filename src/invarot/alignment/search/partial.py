@@ -29,6 +29,7 @@ from .search import make_starts, make_waves, solve_wave
 def search_partial(problem: Problem, plain: Problem, asked: Asked, rng: np.random.Generator) -> Found:
     """Return the answers for a problem in which mass may stay unmatched; ``plain`` is the same problem with all mass matched.
 
+    The search ends when a map holds for unseen points, or when a further batch of starts finds nothing better.
     Maps are compared by how much nearer they bring points to targets than chance does: objectives of plans that match other
     shares of the mass cannot be compared.
     """
@@ -36,10 +37,10 @@ def search_partial(problem: Problem, plain: Problem, asked: Asked, rng: np.rando
     records: list[StartRecord] = []
     for name, maps in propose(problem, plain, asked, rng):
         found = solve_best(problem, name, maps, rng)
-        candidates += found
-        records += [StartRecord(one.name, one.objective, True) for _, one in found]
-        best = max(candidates, key=_score)[1]
-        if asked.name == "auto" and explains_unseen_part(problem, best, rng):
+        better = not candidates or found[0] > max(candidates, key=_score)[0]
+        candidates.append(found)
+        records.append(StartRecord(found[1].name, found[1].objective, True))
+        if not better or explains_unseen_part(problem, found[1], rng):
             break
     candidates.sort(key=_score, reverse=True)
     stacked = namespace(problem.x).stack([one.map for _, one in candidates])
@@ -67,8 +68,8 @@ def propose(problem: Problem, plain: Problem, asked: Asked, rng: np.random.Gener
             maps = np.stack(voted) if problem.affine else np.stack(voted)[:, :-1]
             yield "votes", as_like(maps, problem.x)
     for wave in islice(make_waves(plain, asked, rng), asked.waves):
-        for one in solve_wave(plain, wave, rng)[0]:
-            yield one.name, with_offset(problem, one.map[None])
+        finals = solve_wave(plain, wave, rng)[0]
+        yield finals[0].name, with_offset(problem, namespace(plain.x).stack([one.map for one in finals]))
 
 
 def with_offset(problem: Problem, maps: Array) -> Array:
@@ -78,7 +79,7 @@ def with_offset(problem: Problem, maps: Array) -> Array:
     return namespace(maps).concat([maps, namespace(maps).zeros_like(maps[:, :1])], axis=1)
 
 
-def solve_best(problem: Problem, name: str, maps: Array, rng: np.random.Generator) -> list[tuple[float, Candidate]]:
+def solve_best(problem: Problem, name: str, maps: Array, rng: np.random.Generator) -> tuple[float, Candidate]:
     """Solve the most promising of ``maps`` on a subsample, and the best of these in full."""
     assert problem.scales is not None
     small = subproblem(problem, STAGE_POINTS, rng)
@@ -93,7 +94,7 @@ def solve_best(problem: Problem, name: str, maps: Array, rng: np.random.Generato
         start = maps[chosen[0]]
     run = solve_in_stages(problem, start[None], problem.budgets.solve, rng=rng)
     candidate = make_candidate(problem, run, 0, name)
-    return [(score_map(problem.x, problem.y, candidate.map, problem.scales), candidate)]
+    return score_map(problem.x, problem.y, candidate.map, problem.scales), candidate
 
 
 def explains_unseen_part(problem: Problem, candidate: Candidate, rng: np.random.Generator) -> bool:
