@@ -38,6 +38,7 @@ WITHIN = (
     {"align"},
     {"package"},
     {"result"},
+    {"search.partial"},
     {"search.search", "improve.improve", "judging.judge"},
     {
         "search.heats", "search.asked", "improve.refit", "improve.sharpen", "improve.swap_matches",
@@ -46,10 +47,11 @@ WITHIN = (
     {"candidate", "evidence"},
     {"loop.stages", "loop.batches"},
     {"loop.alternate"},
+    {"loop.partial"},
     {"loop.steps"},
     {"problem"},
     {"budget", "paper"},
-    {"options"},
+    {"options", "overlap"},
     {"history", "tuning", "verdict"},
 )  # fmt: skip
 APART = {"search", "improve", "judging"}  # none of them may know another

@@ -24,8 +24,8 @@ from .improve.improve import improve
 from .judging.hints import add_origin_hint, add_size_hint
 from .judging.judge import judge
 from .options import Exact, Maps, Rotations, Schatten, Search, Sinkhorn, Solver
-from .package import describe_options, package
 from .overlap import check_overlap
+from .package import describe_options, package
 from .problem import Observer, Problem, add_seeds, allow_unmatched, check_partial, pose
 from .result import Alignment
 from .search.asked import SEED_WEIGHT, check_asked, keep_pairs, keep_rows
@@ -186,7 +186,16 @@ def _check_clouds(x: Any, y: Any, device: str | None) -> tuple[Array, Array, Arr
 
 
 def _add_hints(
-    verdict: Verdict, problem: Problem, x: Array, y: Array, a: Array, b: Array, maps: Maps, *, translate: bool, scale: bool
+    verdict: Verdict,
+    problem: Problem,
+    x: Array,
+    y: Array,
+    a: Array,
+    b: Array,
+    maps: Maps,
+    *,
+    translate: bool,
+    scale: bool,
 ) -> Verdict:
     """Add hints from the original clouds: maps that keep norms need clouds of one size and origin."""
     if not math.isinf(maps.p) or maps.whiten or problem.overlap is not None:

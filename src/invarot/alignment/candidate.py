@@ -24,6 +24,7 @@ class Candidate:
     epsilon: float  # the last one, relative; 0 for exact plans
     status: Status
     history: History
+    matched: tuple[Array, Array] | None = None  # shares of the points of x and of y; None: all mass
 
     @property
     def settled(self) -> bool:
@@ -62,6 +63,7 @@ def make_candidate(problem: Problem, run: Run, index: int, name: str, earlier: H
         epsilon=run.epsilon,
         status=status,
         history=(earlier or History()) + run.history(index),
+        matched=run.matched(index),
     )
 
 

@@ -2,7 +2,8 @@
 
 A pair farther apart than the *cut* is never matched. The cut lies between two distances that the clouds show themselves: the residual
 of the points that are matched, and the distance at which points lie from the nearest target by chance, under random maps. It is their
-geometric mean, and at least a quarter of the distance between neighbours of one cloud, below which a counterpart cannot be mistaken.
+geometric mean, at most four residuals, and at least a quarter of the distance between neighbours of one cloud, below which a counterpart
+cannot be mistaken.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ..arrays import Array, as_like, namespace, to_numpy
 from ..checks import check_number
 from ..errors import InputError
 from ..retrieval.nearest import nearest_distances, neighbour_distances
-from .tuning import CHANCE_MAPS, CHANCE_POINTS
+from .tuning import CHANCE_MAPS, CHANCE_POINTS, FAR
 
 Floats = np.ndarray[Any, Any]
 
@@ -72,7 +73,7 @@ def choose_cut(residual_x: Floats, residual_y: Floats, scales: Scales) -> float:
     typical = min(np.quantile(residual_x, 0.25), np.quantile(residual_y, 0.25))
     cut = scales.least
     for _ in range(5):
-        cut = min(max((typical * scales.chance) ** 0.5, scales.least), max(scales.chance, scales.least))
+        cut = max(min((typical * scales.chance) ** 0.5, scales.chance, FAR * typical), scales.least)
         inside = everything[everything <= cut]
         if not inside.size:
             break

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,6 @@ from ..arrays import Array, namespace, transpose
 from ..geometry.frames import best_scale
 from ..transport.plan import EntropicPlan, SparsePlan, extend
 from .candidate import Found
-from .loop.partial import matched_shares
 from .options import Maps, Search, Solver
 from .problem import Problem
 from .result import Alignment
@@ -35,7 +34,7 @@ def package(
     matrix = problem.frame_x.linear @ inner @ problem.frame_y.inverse
     offset = problem.frame_y.origin - problem.frame_x.origin @ matrix
     plan = _extend_to_all_points(best.plan, problem, x, y, a, b, best.map)
-    shares = None if problem.overlap is None else matched_shares(plan)
+    matched = None if best.matched is None else _spread_out(best.matched, a, b)
     return Alignment(
         map=matrix,
         offset=offset if shift is None else offset + shift,
@@ -47,8 +46,9 @@ def package(
         verdict=verdict,
         settings=settings,
         notes=found.notes,
-        matched_x=None if shares is None else shares[0],
-        matched_y=None if shares is None else shares[1],
+        matched_x=None if matched is None else matched[0],
+        matched_y=None if matched is None else matched[1],
+        overlap=None if matched is None else (float(a @ matched[0]), float(b @ matched[1])),
     )
 
 
@@ -82,6 +82,16 @@ def _to_plain_values(value: Any, **instead: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
+def _spread_out(matched: tuple[Array, Array], a: Array, b: Array) -> list[Array]:
+    """Return the matched shares of all points: 0 for those of weight zero."""
+    found = []
+    for shares, weights in zip(matched, (a, b), strict=True):
+        whole = namespace(weights).zeros_like(weights)
+        whole[weights > 0] = shares
+        found.append(whole)
+    return found
+
+
 def _extend_to_all_points(
     plan: EntropicPlan | SparsePlan, problem: Problem, x: Array, y: Array, a: Array, b: Array, w: Array
 ) -> EntropicPlan | SparsePlan:
@@ -96,6 +106,7 @@ def _extend_to_all_points(
         inside = xp.concat([inside, xp.ones_like(inside[:, :1])], axis=1)
     z, inside_y = inside @ w, problem.frame_y.enter(y)
     if isinstance(plan, SparsePlan):  # its entries do not depend on z, so its cost is that of the last map
-        return SparsePlan(z, inside_y, used_x[plan.rows], used_y[plan.columns], plan.mass)
+        found = SparsePlan(z, inside_y, used_x[plan.rows], used_y[plan.columns], plan.mass)
+        return replace(found, epsilon=plan.epsilon, error=plan.error, iterations=plan.iterations)
     z[used_x] = plan.z  # the potentials belong to the map the plan was solved for
     return extend(plan, z, inside_y, a, b, used_x, used_y)

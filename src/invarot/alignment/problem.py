@@ -17,7 +17,7 @@ from ..geometry.schatten import SchattenBall, identity_radius
 from ..transport.schedule import Schedule
 from .budget import Budgets, make_budgets, relative_spacing
 from .history import Step
-from .options import Maps, Rotations, Sinkhorn, Solver
+from .options import Maps, Rotations, Solver
 from .overlap import Overlap, Scales, measure_scales
 from .tuning import PARTIAL_EPSILON, PER_DIMENSION, ROUGH_STEPS, SAME_ANSWER, SLACK
 
@@ -159,12 +159,11 @@ def check_partial(maps: Maps, solver: Solver) -> None:
         ("radius", maps.radius is not None, f"{maps.radius}"),
         ("objective", solver.objective != "simplified", repr(solver.objective)),
         ("refit", solver.refit, "True"),
-        ("solver", not isinstance(solver, Sinkhorn), "Exact(...)"),
     ):
         if wrong:
             raise InputError(
-                f"overlap: expected None with {name}={value}; unmatched points need maps that keep distances, "
-                f"entropic plans and no refit: leave {name} out, or overlap"
+                f"overlap: expected None with {name}={value}; unmatched points need maps that keep distances "
+                f"and no refit: leave {name} out, or overlap"
             )
 
 
@@ -197,10 +196,12 @@ def allow_unmatched(problem: Problem, overlap: Overlap, *, translate: bool, rng:
     )
 
 
-def keep_matched(problem: Problem, w: Array, x_kept: Array, y_kept: Array) -> tuple[Problem, Array]:
-    """Return the problem of the matched points alone, about their centres, and the map w (dx, dy) for it: nothing is unmatched there."""
+def keep_matched(problem: Problem, w: Array, matched: tuple[Array, Array]) -> tuple[Problem, Array]:
+    """Return the problem of the points that are matched by more than half, about their centres, and the map w (dx, dy) for it."""
     xp = namespace(problem.x)
-    x, y = problem.x[x_kept], problem.y[y_kept]
+    x, y = (points[xp.nonzero(share > 0.5)[0]] for points, share in zip((problem.x, problem.y), matched, strict=True))
+    if min(x.shape[0], y.shape[0]) == 0:
+        x, y = problem.x[:1], problem.y[:1]
     if problem.affine:
         x, w = x[:, :-1], w[:-1, :]
         x, y = x - xp.mean(x, axis=0), y - xp.mean(y, axis=0)

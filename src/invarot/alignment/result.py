@@ -43,7 +43,7 @@ class Alignment:
     matched_x, matched_y : (n,) and (m,) arrays in [0, 1], or None
         How much of each point is matched; None without ``overlap``, when everything is.
     overlap : pair of floats, or None
-        Their means: the shares of x and of y that have a counterpart.
+        Their means: the shares of x and of y that have a counterpart, estimated.
     """
 
     map: Array
@@ -58,24 +58,15 @@ class Alignment:
     notes: tuple[str, ...] = ()
     matched_x: Array | None = None
     matched_y: Array | None = None
-
-    @property
-    def overlap(self) -> tuple[float, float] | None:
-        """Estimated share of x, and of y, that has a counterpart; None if all mass was matched."""
-        if self.matched_x is None or self.matched_y is None:
-            return None
-        shares = []
-        for matched, weights in ((self.matched_x, self.plan.a), (self.matched_y, self.plan.b)):
-            shares.append(float(namespace(matched).sum(matched * weights) / namespace(matched).sum(weights)))
-        return shares[0], shares[1]
+    overlap: tuple[float, float] | None = None
 
     def on_host(self) -> Alignment:
         """Return the same alignment with NumPy arrays."""
-        host = {
-            name: None if value is None else to_numpy(value)
-            for name, value in (("matched_x", self.matched_x), ("matched_y", self.matched_y))
-        }
-        return replace(self, map=to_numpy(self.map), offset=to_numpy(self.offset), plan=self.plan.on_host(), **host)
+        matched_x, matched_y = (None if one is None else to_numpy(one) for one in (self.matched_x, self.matched_y))
+        return replace(
+            self, map=to_numpy(self.map), offset=to_numpy(self.offset), plan=self.plan.on_host(), matched_x=matched_x,
+            matched_y=matched_y,
+        )  # fmt: skip
 
     def transform(self, points: Any) -> Array:
         """Map source points, seen or new, into the target's space."""
@@ -85,7 +76,7 @@ class Alignment:
         """Map target points into the source's space, by the pseudo-inverse of the map."""
         return (self._points(points, self.map.shape[1]) - self.offset) @ self._inverse
 
-    def matches(self, how: str = "auto", *, all: bool = False) -> Array:  # noqa: A002
+    def matches(self, how: str = "auto", *, all: bool = False) -> Array:
         """Return the row of y matched to each row of x; −1 for a point without a counterpart, or a match for ``all``.
 
         ``"plan"``: the largest entry of its row of the plan; ``"assignment"``: the cheapest one-to-one matching of the
@@ -96,9 +87,13 @@ class Alignment:
         if self.matched_x is None:
             return self._matches(how)
         if how == "assignment":
-            raise InputError('how: expected "plan" or "nearest" with overlap, where points may stay unmatched, got "assignment"')
+            raise InputError(
+                'how: expected "plan" or "nearest" with overlap, where points may stay unmatched, got "assignment"'
+            )
         found = self._matches("plan" if how == "auto" else how)
-        return found if all else namespace(found).where(self.matched_x > 0.5, found, namespace(found).full_like(found, -1))
+        return (
+            found if all else namespace(found).where(self.matched_x > 0.5, found, namespace(found).full_like(found, -1))
+        )
 
     def _matches(self, how: str) -> Array:
         plan = self.plan

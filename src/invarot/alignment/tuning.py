@@ -50,5 +50,6 @@ OTHER_ORIGIN = (
 
 # -- clouds that correspond in part (overlap.py, search/partial.py)
 CHANCE_MAPS, CHANCE_POINTS = 4, 500  # random maps and points that show how near targets lie by chance
+FAR = 16.0  # squared cut over the squared residual of matched points, at most
 PARTIAL_EPSILON = 0.5, 0.05  # first and last epsilon, over the squared cut
 VOTE_POINTS = 2000  # points whose neighbourhoods vote

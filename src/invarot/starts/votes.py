@@ -14,24 +14,35 @@ from typing import Any
 import numpy as np
 from scipy.spatial import cKDTree
 
+from ..retrieval.thinning import FEW
 from .neighbourhoods import describe_neighbourhoods
 
 Floats = np.ndarray[Any, Any]
 
 CANDIDATES = 1500  # pairs that vote
 PER_POINT = 5  # most similar neighbourhoods of each point
-WIDTHS = 1.0, 0.2  # of the agreement, over the distance to the nearest neighbour: copies in many dimensions need a narrow one
+WIDTHS = (
+    1.0,
+    0.2,
+)  # of the agreement, over the distance to the nearest neighbour: copies in many dimensions need a narrow one
 SEEDS = 12  # pairs with the most votes, each of which gives a map
+RATIO = 0.01  # relative width of the bins in which sizes are counted
 VOTERS = 30  # agreeing pairs that a map is fitted to, at least; twice the number of dimensions in many
 
 
 def vote_for_maps(x: Floats, y: Floats, *, translate: bool, proper: bool, scale: bool) -> Iterator[Floats]:
-    """Yield maps (dx + 1, dy) with the offset as their last row, for x (n, dx) and y (m, dy) of one dimension.
+    """Yield maps (dx + 1, dy) with the offset as their last row, for x (n, dx) and y (m, dy), dx ≤ dy.
 
     ``proper``: rotations only. ``scale``: sizes differ, by the most common ratio of distances of candidate pairs.
     """
-    spacing = max(_neighbour_distance(x), _neighbour_distance(y))
-    for left, right in zip(describe_neighbourhoods(x), describe_neighbourhoods(y), strict=True):
+    units = [_neighbour_distance(points) or 1.0 for points in (x, y)]
+    spacing = max(units)
+    few = max(x.shape[1], y.shape[1]) <= FEW
+    described = [
+        describe_neighbourhoods(points / unit if scale else points, balls=few)
+        for points, unit in zip((x, y), units, strict=True)
+    ]
+    for left, right in zip(*described, strict=True):
         i, j = find_candidates(left, right)
         if len(i) < 2 * x.shape[1]:
             continue
@@ -128,6 +139,5 @@ def _most_common_ratio(x: Floats, y: Floats) -> float:
     ratio = np.log(above[(below > 0) & (above > 0)] / below[(below > 0) & (above > 0)])
     if not len(ratio):
         return 1.0
-    counts, edges = np.histogram(ratio, bins=200)
-    smooth = np.convolve(counts, np.ones(3), mode="same")
-    return float(np.exp((edges[np.argmax(smooth)] + edges[np.argmax(smooth) + 1]) / 2))
+    counts = np.bincount(np.round((ratio - ratio.min()) / RATIO).astype(int))
+    return float(np.exp(ratio.min() + RATIO * np.argmax(np.convolve(counts, np.ones(3), mode="same"))))

@@ -7,10 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...arrays import Array, namespace
+from ...arrays import Array
 from ..candidate import Found
 from ..evidence import gather_evidence
-from ..loop.partial import matched_shares
 from ..problem import Problem, keep_matched
 from ..tuning import PER_DIMENSION
 from ..verdict import Evidence, Verdict
@@ -21,14 +20,14 @@ from .symmetry import count_symmetries
 def judge(problem: Problem, found: Found, rng: np.random.Generator) -> Verdict:
     """Return the verdict on the best candidate; the others are its rivals."""
     best, *rivals = (one.map for one in found.candidates)
-    if problem.overlap is not None:
-        shares = matched_shares(found.best.plan)
-        kept = [namespace(problem.x).nonzero(share > 0.5)[0] for share in shares]
-        if min(one.shape[0] for one in kept) <= PER_DIMENSION * max(best.shape):
-            nothing = Evidence(gain=0.0, split=0.0, surplus=0.0, twins=0.0, smooth=0.0, points=int(kept[0].shape[0]))
+    matched = found.best.matched
+    if matched is not None:  # judged on the points that have a counterpart
+        rivals = [keep_matched(problem, one, matched)[1] for one in rivals]
+        problem, best = keep_matched(problem, best, matched)
+        count = min(problem.x.shape[0], problem.y.shape[0])
+        if count <= PER_DIMENSION * max(best.shape):
+            nothing = Evidence(gain=0.0, split=0.0, surplus=0.0, twins=0.0, smooth=0.0, points=count)
             return Verdict("failed", 0.0, nothing, ("too few points have a counterpart to tell",))
-        rivals = [keep_matched(problem, one, *kept)[1] for one in rivals]
-        problem, best = keep_matched(problem, best, *kept)
     return judge_map(problem, best, rng, rivals=rivals, better=found.better)
 
 

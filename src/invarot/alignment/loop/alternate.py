@@ -48,6 +48,10 @@ class Run:
     def plan(self, start: int) -> EntropicPlan | SparsePlan:
         return self.coupler.plan(start)
 
+    def matched(self, start: int) -> tuple[Array, Array] | None:
+        """Return the matched share of each point of x and of y; None where all mass is matched."""
+        return self.coupler.matched(start) if isinstance(self.coupler, PartialCoupler) else None
+
     def history(self, start: int) -> History:
         return History([_step(record, start, self.stage) for record in self.records])
 

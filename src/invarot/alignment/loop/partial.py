@@ -5,16 +5,21 @@ Source points carry a last coordinate 1 where a translation is allowed: the last
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
 from ...arrays import Array, machine_epsilon, namespace, to_numpy, transpose
 from ...geometry.frank_wolfe import MapStep
 from ...retrieval.nearest import nearest_distances
 from ...transport.choice import make_cost
+from ...transport.cost import Cost
+from ...transport.exact import exact_partial_plan
 from ...transport.marginals import Capped, with_norms
-from ...transport.plan import EntropicPlan
+from ...transport.plan import EntropicPlan, SparsePlan
 from ...transport.sinkhorn import Potentials, sinkhorn
-from ...transport.sparse import make_sparse_cost
+from ...transport.sparse import SparseCost, make_sparse_cost
 from ..budget import Budget
 from ..overlap import Floats, choose_cut
 from ..problem import Problem
@@ -28,7 +33,8 @@ class PartialCoupler:
         self.problem, self.budget = problem, budget
         self.duals: Array | None = None  # g = ε·v (1, m)
         self.price: float | None = None  # where the mass is given
-        self.made: EntropicPlan
+        self.masses: tuple[Array, Array]  # of the last step
+        self._plan: Callable[[], EntropicPlan | SparsePlan]
 
     def couple(self, w: Array, epsilon: float, *, tol: float) -> PlanStep:
         """Solve the plan for the map w (1, dx, dy); row and column sums are at most the weights."""
@@ -36,38 +42,64 @@ class PartialCoupler:
         assert problem.overlap is not None
         assert problem.scales is not None
         z, y = problem.x @ w, problem.y
-        residuals = [to_numpy(nearest_distances(*pair)) for pair in ((z[0], y), (y, z[0]))]
+        residuals = to_numpy(nearest_distances(z[0], y)), to_numpy(nearest_distances(y, z[0]))
         cut = max(choose_cut(*residuals, problem.scales), 64 * machine_epsilon(w) * problem.cost_scale)
-        epsilon = epsilon * cut
         a, b, total = weigh(problem, residuals, cut)
+        if self.budget.schedule is None:
+            return self._couple_exactly(z[0], a, b, total, residuals[0] <= cut)
+        epsilon = epsilon * cut
         price = cut / 2 if self.price is None or total is None else self.price
         marginals = Capped(xp.full_like(z[:, :1, 0], price / epsilon), total)
         warm = Potentials.zero(a, b)
         if self.duals is not None:
             warm = warm.with_columns(self.duals[0] / epsilon)
-        cost = make_sparse_cost(z, y, epsilon, a, b, 2 * price) if total is None else None
+        cost: Cost | None = make_sparse_cost(z, y, epsilon, a, b, 2 * price) if total is None else None
         if cost is None:
             cost = make_cost(*with_norms(z, y), 2 / epsilon, a, b, memory=self.budget.memory)
-        found = sinkhorn(
-            cost, a, b, warm=warm, tol=tol, max_iter=self.budget.plan_max_iter, marginals=marginals
-        )
+        found = sinkhorn(cost, a, b, warm=warm, tol=tol, max_iter=self.budget.plan_max_iter, marginals=marginals)
         self.duals = found.v * epsilon
         if total is not None and found.limit is not None:
             self.price = float(found.limit[0, 0]) * epsilon
         images, mass = cost.images(found.u, found.v)
-        square = xp.sum(y**2, axis=1)
-        self.made = EntropicPlan(
-            z[0], y, a, b, found.u[0] - xp.sum(z[0] ** 2, axis=1) / epsilon, found.v[0] - square / epsilon,
-            epsilon, float(found.error[0]), found.iterations,
-        )  # fmt: skip
+        self.masses = a, b
+        self._plan = partial(_make_plan, z[0], y, epsilon, a, b, cost, found)
         divergence = epsilon * xp.sum(mass * found.u, axis=-1)
         return PlanStep(images[..., : y.shape[1]], divergence, found.error, found.iterations, cost.mode, mass)
 
-    def plan(self, start: int) -> EntropicPlan:
-        return self.made
+    def _couple_exactly(self, z: Array, a: Array, b: Array, total: float | None, near: Floats) -> PlanStep:
+        """Match the given mass, or that of the points within the cut, at the least cost."""
+        xp, y = namespace(z), self.problem.y
+        mass = float(np.sum(to_numpy(a)[near])) if total is None else total
+        plan = exact_partial_plan(z, y, a, b, mass, memory=self.budget.memory)
+        self.masses, self._plan = (a, b), lambda: plan
+        rows, nothing = plan.marginals()[0][None], xp.zeros_like(z[:1, 0])
+        return PlanStep(plan.apply(y)[None], nothing, nothing, 1, "exact", rows)
+
+    def plan(self, start: int) -> EntropicPlan | SparsePlan:
+        return self._plan()
+
+    def matched(self, start: int) -> tuple[Array, Array]:
+        """Return for each point of x and of y the share of its mass that is matched, in [0, 1]."""
+        rows, columns = (
+            namespace(mass).clip(one / mass, 0.0, 1.0)
+            for one, mass in zip(self._plan().marginals(), self.masses, strict=True)
+        )
+        return rows, columns
 
 
-def weigh(problem: Problem, residuals: list[Floats], cut: float) -> tuple[Array, Array, float | None]:
+def _make_plan(
+    z: Array, y: Array, epsilon: float, a: Array, b: Array, cost: Cost, found: Potentials
+) -> EntropicPlan | SparsePlan:
+    """Return the plan of potentials for the cost −‖z − y‖²/ε, as one for the scores 2⟨z, y⟩/ε, or its entries."""
+    if isinstance(cost, SparseCost):
+        entries = cost.entries(found.u, found.v)
+        return SparsePlan(z, y, *entries, epsilon, float(found.error[0]), found.iterations)
+    square_z, square_y = (namespace(y).sum(points**2, axis=1) / epsilon for points in (z, y))
+    u, v = found.u[0] - square_z, found.v[0] - square_y
+    return EntropicPlan(z, y, a, b, u, v, epsilon, float(found.error[0]), found.iterations)
+
+
+def weigh(problem: Problem, residuals: tuple[Floats, Floats], cut: float) -> tuple[Array, Array, float | None]:
     """Return the masses of x and of y, and the mass to match (None: whatever is near enough).
 
     A point has mass 1 (with equal weights). Where one cloud is denser its points have less, such that the parts with a counterpart
@@ -122,10 +154,3 @@ def _ratio_of_spreads(x: Array, images: Array, mass: Array) -> float:
     square = xp.sum(images**2, axis=-1) / xp.where(used, mass, xp.ones_like(mass))
     spread = float(xp.sum(mass * xp.sum(x**2, axis=-1)))
     return (float(xp.sum(xp.where(used, square, xp.zeros_like(square)))) / spread) ** 0.5 if spread > 0 else 1.0
-
-
-def matched_shares(plan: EntropicPlan) -> tuple[Array, Array]:
-    """Return for each point of x and of y the share of its mass that is matched, in [0, 1]."""
-    xp = namespace(plan.z)
-    rows, columns = plan.marginals()
-    return xp.clip(rows / plan.a, 0.0, 1.0), xp.clip(columns / plan.b, 0.0, 1.0)

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...arrays import Array, as_like, namespace
+from ...arrays import Array, as_like, is_torch, namespace, to_numpy
 from ...retrieval.kmeans import kmeans
+from ...retrieval.thinning import FEW, thin
 from ..budget import Budget
 from ..problem import Problem
 from ..tuning import BRIEF_STEPS, COARSE_EPSILON, ROUGH_STEPS, STAGE_POINTS, STAGE_RATIO
@@ -52,9 +53,20 @@ def stage_sizes(problem: Problem, budget: Budget) -> list[int]:
     return sizes
 
 
+def thinned(problem: Problem, size: int) -> Problem:
+    """Return about ``size`` points per cloud, of even density: scans are dense near the scanner."""
+    x, y = (thin(to_numpy(points), size) for points in (problem.x, problem.y))
+    if problem.affine:
+        x[:, -1] = 1.0  # a mean of ones
+    a, b = (np.full(len(points), 1 / len(points), dtype=points.dtype) for points in (x, y))
+    return replace(problem, x=x, a=a, y=y, b=b)
+
+
 def subproblem(problem: Problem, size: int, rng: np.random.Generator) -> Problem:
     """Return at most ``size`` points per cloud: the first if rows are ordered, else random ones, or centroids."""
     stages = problem.budgets.stages
+    if problem.overlap is not None and stages is None and problem.y.shape[1] <= FEW and not is_torch(problem.x):
+        return thinned(problem, size)
     parts = []
     for points, weights in ((problem.x, problem.a), (problem.y, problem.b)):
         n = points.shape[0]

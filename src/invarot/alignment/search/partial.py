@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import Any
 
 import numpy as np
 
 from ...arrays import Array, as_like, namespace, to_numpy
 from ...geometry.orthogonal import RotationGroup
-from ...starts.neighbourhoods import thin
+from ...retrieval.thinning import thin
 from ...starts.votes import vote_for_maps
 from ..candidate import Candidate, Found, make_candidate
 from ..evidence import gather_evidence
 from ..history import StartRecord
 from ..loop.alternate import alternate
-from ..loop.partial import matched_shares
 from ..loop.stages import solve_in_stages, subproblem
-from ..problem import Problem, distinct, keep_matched
 from ..overlap import score_map
+from ..problem import Problem, distinct, keep_matched
 from ..tuning import FINALISTS, PER_DIMENSION, ROUGH_STEPS, STAGE_POINTS, SURE_SURPLUS, SURE_TWINS, VOTE_POINTS
 from .asked import Asked
 from .search import make_starts, make_waves, solve_wave
@@ -67,8 +65,9 @@ def propose(problem: Problem, plain: Problem, asked: Asked, rng: np.random.Gener
         if voted:
             maps = np.stack(voted) if problem.affine else np.stack(voted)[:, :-1]
             yield "votes", as_like(maps, problem.x)
-    for wave in islice(make_waves(plain, asked, rng), asked.waves):
-        finals = solve_wave(plain, wave, rng)[0]
+    small = subproblem(plain, STAGE_POINTS, rng)
+    for wave in islice(make_waves(small, asked, rng), asked.waves):
+        finals = solve_wave(small, wave, rng)[0]
         yield finals[0].name, with_offset(problem, namespace(plain.x).stack([one.map for one in finals]))
 
 
@@ -99,18 +98,12 @@ def solve_best(problem: Problem, name: str, maps: Array, rng: np.random.Generato
 
 def explains_unseen_part(problem: Problem, candidate: Candidate, rng: np.random.Generator) -> bool:
     """Return whether the map holds for matched points that were held out of the fit: ends the search."""
-    kept, w = matched_part(problem, candidate)
+    assert candidate.matched is not None
+    kept, w = keep_matched(problem, candidate.map, candidate.matched)
     if min(kept.x.shape[0], kept.y.shape[0]) <= PER_DIMENSION * max(w.shape):
         return False
     found = gather_evidence(kept, w, rng)
     return found.twins >= SURE_TWINS or found.surplus * found.points**0.5 >= SURE_SURPLUS
-
-
-def matched_part(problem: Problem, candidate: Candidate) -> tuple[Problem, Any]:
-    """Return the problem of the points matched by more than half, and the map for it."""
-    xp = namespace(problem.x)
-    shares = matched_shares(candidate.plan)
-    return keep_matched(problem, candidate.map, *(xp.nonzero(share > 0.5)[0] for share in shares))
 
 
 def _score(pair: tuple[float, Candidate]) -> float:

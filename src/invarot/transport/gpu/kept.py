@@ -63,7 +63,9 @@ class KeptCost(KernelCost):
 
     def sweep(self, v: Array, marginals: Marginals | None = None) -> tuple[Array, Array]:
         self.sweeps += 1
-        if self.sweeps <= AFTER or marginals is not None:  # what has no counterpart is outside the range of half precision
+        if (
+            self.sweeps <= AFTER or marginals is not None
+        ):  # what has no counterpart is outside the range of half precision
             return super().sweep(v, marginals)
         if self.kernel is None or float(namespace(v).max(namespace(v).abs(v - self.v))) > REACH:
             u, fresh = super().sweep(v)

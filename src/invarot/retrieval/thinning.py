@@ -1,0 +1,32 @@
+"""Thinner clouds of even density."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+Floats = np.ndarray[Any, Any]
+
+FEW = 3  # dimensions up to which the cells of a grid hold several points
+
+
+def thin(points: Floats, count: int) -> Floats:
+    """Return about ``count`` points of even density: the means of the cells of a grid; all points if there are no more.
+
+    In more than `FEW` dimensions cells would hold one point each: there, every k-th point.
+    """
+    if len(points) <= count:
+        return points
+    if points.shape[1] > FEW:
+        return points[:: -(-len(points) // count)]
+    low, extent = points.min(axis=0), float(np.ptp(points, axis=0).max())
+    small, large = extent / 1024, extent
+    for _ in range(12):
+        middle = (small * large) ** 0.5
+        cells = len(np.unique(np.floor((points - low) / middle), axis=0))
+        small, large = (middle, large) if cells > count else (small, middle)
+    _, cell = np.unique(np.floor((points - low) / large), axis=0, return_inverse=True)
+    cell = cell.reshape(-1)
+    number = np.bincount(cell)
+    return np.stack([np.bincount(cell, column) / number for column in points.T], axis=1)

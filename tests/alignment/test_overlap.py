@@ -1,0 +1,174 @@
+"""Clouds of which only a part corresponds."""
+
+import numpy as np
+import pytest
+
+import invarot
+from invarot.alignment.overlap import Scales, check_overlap, choose_cut, measure_scales
+
+TURN = np.linalg.qr(np.random.default_rng(5).normal(size=(3, 3)))[0]
+
+
+def surface(n, seed=0):
+    """Points of a bent sheet without symmetry."""
+    rng = np.random.default_rng(seed)
+    s, t = rng.uniform(-1, 1, (2, n))
+    return np.stack([s, 0.7 * t, 0.4 * np.sin(2.5 * s) + 0.3 * t**2 + 0.2 * s * t], axis=1)
+
+
+def cut_pair(keep=0.6, n=400, seed=0):
+    x = surface(n, seed)
+    kept = np.flatnonzero(x @ [1.0, 0.4, 0.2] <= np.quantile(x @ [1.0, 0.4, 0.2], keep))
+    kept = np.random.default_rng(seed).permutation(kept)
+    return x, x[kept] @ TURN + [1.0, -2.0, 0.5], kept
+
+
+@pytest.fixture(scope="module")
+def cut():
+    x, y, kept = cut_pair()
+    return x, y, kept, invarot.align(x, y, translate=True, overlap="auto")
+
+
+def test_a_cut_cloud_is_found_with_its_overlap(cut):
+    x, y, kept, result = cut
+    np.testing.assert_allclose(result.map, TURN, atol=1e-4)
+    np.testing.assert_allclose(result.transform(x[kept]), y, atol=1e-4)
+    assert result.overlap == pytest.approx((0.6, 1.0), abs=0.02)
+    assert result.verdict.word == "aligned"
+    assert "60% of x and 100% of y have a counterpart" in str(result)
+
+
+def test_points_without_a_counterpart_are_said_so(cut):
+    x, _, kept, result = cut
+    truth = np.full(len(x), -1)
+    truth[kept] = np.arange(len(kept))
+    assert np.mean(result.matches() == truth) > 0.99
+    assert np.all(result.matches(all=True) >= 0)
+    orphans = np.setdiff1d(np.arange(len(x)), kept)
+    assert result.matched_x[orphans].mean() < 0.05
+    assert result.matched_x[kept].mean() > 0.95
+    assert np.all((result.matched_y >= 0) & (result.matched_y <= 1))
+    with pytest.raises(invarot.InputError, match="how: expected"):
+        result.matches("assignment")
+
+
+def test_all_mass_matched_is_another_answer(cut):
+    x, y, _, result = cut
+    whole = invarot.align(x, y, translate=True)
+    assert whole.overlap is None
+    assert whole.matched_x is None
+    assert np.abs(whole.offset - result.offset).max() > 0.05
+
+
+@pytest.mark.parametrize("overlap", [0.6, (0.6, 1.0)])
+def test_given_shares_are_matched(cut, overlap):
+    x, y, _, _ = cut
+    result = invarot.align(x, y, translate=True, overlap=overlap)
+    np.testing.assert_allclose(result.map, TURN, atol=1e-2)
+    assert result.overlap == pytest.approx((0.6, 1.0), abs=0.05)
+
+
+def test_exact_plans_of_a_part():
+    pytest.importorskip("ot")
+    x, y, kept = cut_pair(0.6, 120)
+    result = invarot.align(x, y, translate=True, overlap=0.6, solver=invarot.Exact())
+    np.testing.assert_allclose(result.map, TURN, atol=1e-2)
+    assert np.mean(result.matches()[kept] == np.arange(len(kept))) > 0.95
+    assert result.overlap == pytest.approx((0.6, 1.0), abs=0.02)
+
+
+def test_the_scale_is_that_of_the_matched_part():
+    x, y, _ = cut_pair()
+    result = invarot.align(x, 3 * y, translate=True, scale=True, overlap="auto")
+    np.testing.assert_allclose(result.map, 3 * TURN, atol=0.02)
+
+
+def test_both_sides_may_lack_a_part():
+    x = surface(500, 3)
+    side = x @ [1.0, 0.3, 0.0]
+    left, right = side <= np.quantile(side, 0.75), side >= np.quantile(side, 0.25)
+    result = invarot.align(x[left], x[right] @ TURN, translate=True, overlap="auto")
+    np.testing.assert_allclose(result.map, TURN, atol=1e-3)
+    assert result.overlap == pytest.approx((2 / 3, 2 / 3), abs=0.05)
+
+
+def test_known_pairs_start_a_partial_solve():
+    x, y, kept = cut_pair(0.5, 300, 2)
+    pairs = np.stack([kept[:12], np.arange(12)], axis=1)
+    result = invarot.align(x, y, translate=True, overlap="auto", seeds=pairs)
+    np.testing.assert_allclose(result.map, TURN, atol=1e-2)
+
+
+def test_clusters_of_which_some_are_missing():
+    rng = np.random.default_rng(0)
+    centres = 2 * rng.normal(size=(6, 8))
+    labels = rng.integers(6, size=300)
+    x = centres[labels] + 0.4 * rng.normal(size=(300, 8))
+    turn = np.linalg.qr(rng.normal(size=(8, 8)))[0]
+    there = np.flatnonzero(labels > 2)
+    result = invarot.align(x, x[there] @ turn, translate=True, overlap="auto")
+    truth = np.full(300, -1)
+    truth[there] = np.arange(len(there))
+    assert np.mean(result.matches() == truth) > 0.95
+
+
+def test_same_rng_same_answer():
+    x, y, _ = cut_pair(0.7, 200, 4)
+    first, second = (invarot.align(x, y, translate=True, overlap="auto", rng=3) for _ in range(2))
+    assert np.array_equal(first.map, second.map)
+
+
+def test_weights_of_zero_take_no_part():
+    x, y, _ = cut_pair(0.7, 200, 4)
+    a = np.full(len(x) + 20, 1 / len(x))
+    a[len(x) :] = 0
+    strays = np.random.default_rng(0).normal(size=(20, 3))
+    result = invarot.align(np.concatenate([x, strays]), y, a=a, translate=True, overlap="auto")
+    np.testing.assert_allclose(result.map, TURN, atol=1e-3)
+    assert np.all(result.matched_x[len(x) :] == 0)
+    assert np.all(result.matches()[len(x) :] == -1)
+
+
+@pytest.mark.parametrize("wrong", [0.0, -0.2, 1.2, float("nan"), "some", (0.5,), (0.5, 2.0), (0.5, 0.5, 0.5), object()])
+def test_wrong_overlap_is_named(wrong):
+    x, y, _ = cut_pair(0.7, 60)
+    with pytest.raises(invarot.InputError, match="overlap: expected"):
+        invarot.align(x, y, overlap=wrong)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"p": 2},
+        {"p": invarot.Schatten(whiten=True)},
+        {"p": invarot.Schatten(radius=2.0)},
+        {"solver": invarot.Sinkhorn(refit=True)},
+        {"solver": invarot.Sinkhorn(objective="transport")},
+    ],
+)
+def test_overlap_names_what_it_excludes(options):
+    x, y, _ = cut_pair(0.7, 60)
+    with pytest.raises(invarot.InputError, match="overlap: expected None with"):
+        invarot.align(x, y, overlap="auto", **options)
+
+
+def test_the_cut_lies_between_residual_and_chance():
+    scales = Scales(chance=1.0, least=1e-6)
+    residual = np.concatenate([np.full(50, 1e-2), np.full(50, 2.0)])
+    assert 1e-2 < choose_cut(residual, residual, scales) <= 16e-2
+    assert choose_cut(np.zeros(9), np.zeros(9), scales) == 1e-6  # copies: what is nearer than neighbours are
+    assert choose_cut(np.full(9, 5.0), np.full(9, 5.0), scales) == 1.0  # nothing is nearer than by chance
+
+
+def test_chance_and_spacing_are_measured_in_the_units_of_the_clouds():
+    x, y = surface(200), surface(200, 1)
+    one, ten = (measure_scales(size * x, size * y, np.random.default_rng(0)) for size in (1, 10))
+    assert ten.chance == pytest.approx(100 * one.chance)
+    assert ten.least == pytest.approx(100 * one.least)
+    assert one.least < one.chance
+
+
+def test_none_means_all_mass():
+    assert check_overlap(None) is None
+    assert check_overlap(0.4).x == 0.4
+    assert check_overlap([0.4, 1]).y == 1.0
