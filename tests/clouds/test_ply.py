@@ -58,7 +58,7 @@ def test_every_type(tmp_path, name, kind):
     values = [[1, 2, 3, 4], [5, 6, 7, 8]]
     elements = ["element vertex 2", *(f"property {name} {axis}" for axis in ("x", "y", "z", "more"))]
     order = ">" if "big" in kind else "<"
-    body = "1 2 3 4\n5 6 7 8\n".encode() if kind == "ascii" else np.array(values, dtype=order + TYPES[name]).tobytes()
+    body = b"1 2 3 4\n5 6 7 8\n" if kind == "ascii" else np.array(values, dtype=order + TYPES[name]).tobytes()
     cloud = read(tmp_path, header(kind, *elements) + body)
     assert cloud.points.tolist() == [[1, 2, 3], [5, 6, 7]]
     assert cloud.columns["more"].tolist() == [4, 8]
