@@ -82,7 +82,7 @@ def test_npy(tmp_path, dtype):
         cloud = read(tmp_path, "a.npy", stream.getvalue())
         np.testing.assert_array_equal(cloud.points, array[:, :3])
         assert cloud.columns["column4"].tolist() == [9, 8]
-    named = np.array([(3.0, 1.0, 2.0)], dtype=[("z", "f4"), ("x", "f8"), ("y", "f8")])
+    named = np.array([(3.0, "a", 1.0, 2.0)], dtype=[("z", "f4"), ("kind", "U1"), ("x", "f8"), ("y", "f8")])
     np.save(tmp_path / "b.npy", named)
     assert read_cloud(tmp_path / "b.npy").points.tolist() == [[1, 2, 3]]
 
@@ -121,6 +121,8 @@ DIRTY = npy(np.array([{}, 1, 2], dtype=object))
         ("a.obj", b"v 1 2 3\nv 4 5 nan\n", "finite"),
         ("a.obj", b"\x00v 1 2 3", "binary data"),
         ("a.npy", npy(np.zeros((4, 3)), -8), "expected 96 bytes of numbers, as its header says, got 88"),
+        ("a.npy", npy(np.zeros((10, 3))).replace(b"(10,", b"(-1,"), r"an array .* got shape \(-1, 3\)"),
+        ("a.npy", npy(np.zeros((10, 3))).replace(b"(10,", b" 10,"), "written by np.save"),
         ("a.npy", HUGE, "expected 23999999976 bytes"),
         ("a.npy", npy(np.zeros((4, 2))), "at least three columns.* got 2"),
         ("a.npy", npy(np.zeros((0, 3))), "shape"),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gzip
 import io
+import math
 import os
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from tokenize import TokenError
 
 import numpy as np
 
@@ -74,24 +76,25 @@ def parse_npy(data: bytes, source: str) -> Cloud:
         version = np.lib.format.read_magic(stream)
         read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         shape, fortran, dtype = read(stream)
-    except (ValueError, SyntaxError, EOFError) as error:
+    except (ValueError, SyntaxError, EOFError, TokenError) as error:
         raise InputError(
             f"{source}: expected a file written by np.save, got another ({error}); save it again"
         ) from error
-    names = dtype.names
-    if dtype.hasobject or len(shape) != (1 if names else 2) or (not names and dtype.kind not in "fiu"):
+    fields = [name for name in dtype.names or () if dtype[name].kind in "fiu"]
+    plain = len(shape) == (1 if fields else 2) and (fields or dtype.kind in "fiu")
+    if dtype.hasobject or not plain or min(shape) < 1:
         raise InputError(
             f"{source}: expected an array (n, 3) of numbers, got shape {shape} of {dtype}; save the points with np.save"
         )
-    count, room = int(np.prod(shape, dtype=object)), len(data) - stream.tell()
+    count, room = math.prod(shape), len(data) - stream.tell()
     if count * dtype.itemsize > room:
         raise InputError(
             f"{source}: expected {count * dtype.itemsize} bytes of numbers, as its header says, got {room}; the file is cut "
             "short or damaged: copy or save it again"
         )
     array = np.frombuffer(data, dtype=dtype, count=count, offset=stream.tell())
-    if names:
-        return build_cloud(names, [array[name] for name in names], source)
+    if fields:
+        return build_cloud(fields, [array[name] for name in fields], source)
     table = array.reshape(shape, order="F" if fortran else "C")
     return build_cloud([f"column{i + 1}" for i in range(shape[1])], list(table.T), source)
 
