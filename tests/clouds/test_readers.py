@@ -40,6 +40,7 @@ def read(tmp_path, name: str, content: str | bytes):
         "2\n1 2 -3\n4.5 5 6\n",
         "\ufeffeast,north,up\n1,2,-3\n4.5,5,6\n",
         "1e0 2E0 -3.000\n+4.5 5. 6\n",
+        "2\nwater\nO 1 2 -3\nH 4.5 5 6\n",
     ],
 )
 def test_tables(tmp_path, name, content):
@@ -112,6 +113,8 @@ DIRTY = npy(np.array([{}, 1, 2], dtype=object))
         ("a.csv", b"1,2\n3,4\n", "at least three numbers.*'1,2' in line 1"),
         ("a.csv", b"1,2,3\n4,5\n", "rows of 3 numbers from line 1 on.*cut short"),
         ("a.csv", b"x,y,z\n1,2,3\n4,,6\n", "rows of 3 numbers from line 2 on"),
+        ("a.csv", b"x,y,z,w\n,2,3,4\n1,5,6,7\n", "',2,3,4' in line 2"),
+        ("a.csv", b"x,y,z,w\nn/a,2,3,4\n1,5,6,7\n", "'n/a,2,3,4' in line 2"),
         ("a.csv", b"1,a,3\n4,5,6\n", "'1,a,3' in line 1"),
         ("a.csv", b"1,2,inf\n4,5,6\n", "finite coordinates, got NaN or inf in 1 of 2"),
         ("a.xyz", b"\x00\x01\x02\xff" * 20, "expected text, got binary data"),
@@ -119,6 +122,7 @@ DIRTY = npy(np.array([{}, 1, 2], dtype=object))
         ("a.obj", b"vn 0 0 1\nf 1 2 3\n", "lines 'v x y z'.* got none"),
         ("a.obj", b"v 1 2 3\nv 4 5\n", "expected lines 'v x y z'.*cut short"),
         ("a.obj", b"v 1 2 3\nv 4 5 nan\n", "finite"),
+        ("a.obj", b"v # nothing\n", "expected lines 'v x y z'"),
         ("a.obj", b"\x00v 1 2 3", "binary data"),
         ("a.npy", npy(np.zeros((4, 3)), -8), "expected 96 bytes of numbers, as its header says, got 88"),
         ("a.npy", npy(np.zeros((10, 3))).replace(b"(10,", b"(-1,"), r"an array .* got shape \(-1, 3\)"),

@@ -84,11 +84,16 @@ def as_cloud(value: Any, name: str) -> Cloud:
     return Cloud(points)
 
 
+def clean_name(name: str) -> str:
+    """Return the name of a column without blanks around it, quotes and capitals."""
+    return name.strip().strip("\"'").lower()
+
+
 def build_cloud(names: Sequence[str], columns: Sequence[Floats], source: str) -> Cloud:
     """Return a Cloud of named columns: x, y, z wherever they are, else the first three; normals by their names."""
     if len(columns) < 3:
         raise InputError(f"{source}: expected at least three columns (x, y, z), got {len(columns)}")
-    lower = [name.strip().strip("\"'").lower() for name in names]
+    lower = [clean_name(name) for name in names]
     by_name = dict(zip(lower, columns, strict=True))
     if not set(AXES) <= set(lower):
         lower[:3] = AXES

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
 
 from ..errors import InputError
-from .cloud import Cloud, Floats, build_cloud
+from .cloud import AXES, Cloud, Floats, build_cloud, clean_name
 
 COMMENTS = ("#", "//")
 PREAMBLE = 100  # lines before the numbers, at most
@@ -79,10 +80,11 @@ def _find_layout(text: str, source: str) -> Layout:
         delimiter = _find_delimiter(bare)
         fields = [one.strip() for one in bare.lstrip("#/ ").split(delimiter)]
         numbers = tuple(i for i, one in enumerate(fields) if _is_number(one))
+        named = len(header) == len(fields) and not any(map(_is_number, header))
+        axes = {i for i, name in enumerate(header) if named and clean_name(name) in AXES}
         if comment or not bare:
             header = fields if bare else header
-        elif len(numbers) >= 3:
-            named = len(header) == len(fields) and not any(map(_is_number, header))
+        elif len(numbers) >= 3 and "" not in fields[: numbers[2]] and axes <= set(numbers):
             names = header if named else [f"column{i + 1}" for i in range(len(fields))]
             return Layout(delimiter, at, numbers, tuple(names[i] for i in numbers), claimed)
         elif len(fields) == 1 and bare.isdigit() and claimed is None:
@@ -129,10 +131,13 @@ def _read_lines(lines: list[bytes], keyword: str, source: str) -> Floats:
     if not lines:
         return np.empty((0, 3))
     text = "\n".join(line.decode("latin-1") for line in lines)
+    problem: Exception
     for columns in (None, range(3)):
         try:
-            table: Floats = np.loadtxt(io.StringIO(text), comments="#", ndmin=2, usecols=columns)
-        except ValueError as error:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")  # NumPy warns where no line has numbers
+                table: Floats = np.loadtxt(io.StringIO(text), comments="#", ndmin=2, usecols=columns)
+        except (ValueError, UserWarning) as error:
             problem = error
             continue
         if table.shape[1] >= 3 and len(table) == len(lines):
