@@ -1,8 +1,10 @@
 """Registration as Open3D's tutorial has it: FPFH features, RANSAC, point-to-plane ICP. Needs ``pip install open3d``.
 
-    python benchmarks/open3d_registration.py --data DATA --out results/scans_open3d_tuning.csv
+    python benchmarks/open3d_registration.py --data DATA --pairs lidar cars --draws 5
+    python benchmarks/open3d_registration.py --data DATA --pairs lidar cars --draws 10 --first 1005 --sizes 0.4 0.6 0.8 1.0
+    python benchmarks/open3d_registration.py --data DATA --pairs shapes --draws 3
 
-chooses the voxel size, the one number that the tutorial leaves open, for each pair of scans and each kind of cut shape, on draws
+choose the voxel size, the one number that the tutorial leaves open, for each pair of scans and each kind of cut shape, on draws
 from 1000 on, which scans.py does not report. All other numbers are the tutorial's: normals within 2 voxels (30 neighbours), features
 within 5 (100), RANSAC with mutual matches, 1.5 voxels, edges alike to 0.9, 100,000 iterations at 0.999, ICP of all points within 0.4.
 """
@@ -23,7 +25,7 @@ SHARES: dict[str, float] = {}
 SHARE = 0.05  # of the diagonal of the source's bounding box, for a kind of shape not in SHARES
 
 TRIED_METRES = (0.3, 0.4, 0.6, 0.8, 1.0, 1.5, 2.0)
-TRIED_SHARES = (0.02, 0.03, 0.04, 0.06, 0.08)
+TRIED_SHARES = (0.01, 0.015, 0.02, 0.03, 0.04, 0.06)
 
 
 def choose_voxel(pair: str, x: np.ndarray) -> float:
@@ -63,7 +65,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--pairs", nargs="+", choices=(*METRES, "shapes"), default=[*METRES, "shapes"])
-    parser.add_argument("--draws", type=int, default=5, help="of each pair of scans; of a shape two")
+    parser.add_argument("--draws", type=int, default=5, help="of each pair of scans, or of each shape")
+    parser.add_argument("--first", type=int, default=1000, help="number of the first draw")
+    parser.add_argument("--sizes", type=float, nargs="+", help="voxel sizes: metres, of shapes shares of the extent")
     parser.add_argument("--out", type=Path, default=Path("results/scans_open3d_tuning.csv"))
     args = parser.parse_args()
     groups = {pair: [pair] for pair in args.pairs if pair != "shapes"}
@@ -72,20 +76,21 @@ def main() -> None:
     fresh = not args.out.exists()
     with args.out.open("a", newline="") as file:
         writer = csv.DictWriter(
-            file, ("group", "voxel", "unit", "draws", "reached", "rotation", "offset"), lineterminator="\n"
+            file, ("group", "voxel", "unit", "first", "draws", "reached", "rotation", "offset"), lineterminator="\n"
         )
         if fresh:
             writer.writeheader()
         for group, pairs in groups.items():
             metres = group in METRES
-            for size in TRIED_METRES if metres else TRIED_SHARES:
+            for size in args.sizes or (TRIED_METRES if metres else TRIED_SHARES):
                 rows: list[dict[str, Any]] = []
-                for pair, seed in itertools.product(pairs, range(1000, 1000 + (args.draws if metres else 2))):
+                for pair, seed in itertools.product(pairs, range(args.first, args.first + args.draws)):
                     x, y, truth = draw_pair(args.data, pair, seed)
                     unit = 1.0 if metres else float(np.linalg.norm(np.ptp(x, axis=0)))
                     rows.append(measure(register(x, y, voxel=size * unit, seed=seed), truth) | {"pair": pair})
                 rotation, offset = (float(np.median([row[name] for row in rows])) for name in ("rotation", "offset"))
-                found = {"group": group, "voxel": size, "unit": "m" if metres else "extent", "draws": len(rows),
+                found = {"group": group, "voxel": size, "unit": "m" if metres else "extent", "first": args.first,
+                         "draws": len(rows),
                          "reached": sum(map(reached, rows)), "rotation": round(rotation, 4),
                          "offset": round(offset, 5)}  # fmt: skip
                 writer.writerow(found)

@@ -112,6 +112,6 @@ def summarise(found: Registration, output: Path, matrix: Path) -> None:
         highlight=False,
     )
     stdout.print("T, with q = T p for column vectors p = (x, y, z, 1) of the source:", highlight=False)
-    for row in found.matrix:
-        stdout.print("  " + " ".join(f"{value + 0.0:12.6f}" for value in row), highlight=False)
+    for row in format_matrix(found.matrix, ".6f"):
+        stdout.print(f"  {row}", highlight=False)
     stdout.print(f"moved source in {output}, matrix in {matrix}", highlight=False)

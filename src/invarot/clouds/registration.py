@@ -59,7 +59,7 @@ class Registration:
             f"  overlap    {share}",
             f"  rmse       {self.rmse:.6g} (matched part)",
             "  matrix     q = T p, column vectors",
-            *(f"    {line}" for line in format_matrix(self.matrix)),
+            *(f"    {line}" for line in format_matrix(self.matrix, ".6f")),
         ])  # fmt: skip
 
     __repr__ = __str__
@@ -151,8 +151,8 @@ def measure_rmse(moved: Floats, target: Floats, weights: Floats) -> float:
     return math.sqrt(float(weights @ distances**2) / total)
 
 
-def format_matrix(matrix: Floats) -> list[str]:
-    """Return the rows of a matrix as text, all digits kept and columns in line."""
-    cells = [[f"{value + 0.0:.17g}" for value in row] for row in matrix]
+def format_matrix(matrix: Floats, digits: str = ".17g") -> list[str]:
+    """Return the rows of a matrix as text, columns in line; by default with all digits."""
+    cells = [[f"{value + 0.0:{digits}}" for value in row] for row in matrix]
     wide = max(len(cell) for row in cells for cell in row)
     return [" ".join(cell.rjust(wide) for cell in row) for row in cells]
