@@ -1,7 +1,8 @@
 """Registration as Open3D's tutorial has it: FPFH features, RANSAC, point-to-plane ICP. Needs ``pip install open3d``.
 
     python benchmarks/open3d_registration.py --data DATA --pairs lidar cars --draws 5
-    python benchmarks/open3d_registration.py --data DATA --pairs lidar cars --draws 10 --first 1005 --sizes 0.4 0.6 0.8 1.0
+    python benchmarks/open3d_registration.py --data DATA --pairs lidar --draws 10 --first 1005 --sizes 0.4 0.6 0.8 1.0
+    python benchmarks/open3d_registration.py --data DATA --pairs cars --draws 10 --first 1005 --sizes 0.4
     python benchmarks/open3d_registration.py --data DATA --pairs shapes --draws 3
 
 choose the voxel size, the one number that the tutorial leaves open, for each pair of scans and each kind of cut shape, on draws
@@ -20,9 +21,13 @@ from typing import Any
 import numpy as np
 
 # Of the rows of results/scans_open3d_tuning.csv the most successes, then the smallest median error of the rotation.
-METRES = {"lidar": 0.6, "cars": 0.4}
-SHARES: dict[str, float] = {}
-SHARE = 0.05  # of the diagonal of the source's bounding box, for a kind of shape not in SHARES
+METRES = {"lidar": 0.8, "cars": 0.4}
+SHARES = {
+    "cut-90": 0.015, "cut-70": 0.01, "cut-50": 0.01, "cut-30": 0.015, "both-50": 0.01, "resampled-100": 0.03,
+    "resampled-70": 0.02, "resampled-50": 0.04, "resampled-30": 0.03, "outliers-20": 0.01, "outliers-50": 0.01,
+    "noise-0.3": 0.02, "noise-1": 0.03,
+}  # fmt: skip
+SHARE = 0.02  # of the diagonal of the source's bounding box, for a kind of shape not in SHARES
 
 TRIED_METRES = (0.3, 0.4, 0.6, 0.8, 1.0, 1.5, 2.0)
 TRIED_SHARES = (0.01, 0.015, 0.02, 0.03, 0.04, 0.06)
