@@ -11,7 +11,8 @@
 A draw turns the target at random (uniform over all rotations), shifts it by up to 10 m each way (a shape by its extent) and mixes all
 rows; --points N draws N points of each scan. Rows: *rotation* in degrees; *offset*, of scans in metres at the sensor (the source's
 origin), of shapes as a share of the extent at the centre of the common part; *overlap* found, beside the true one: of scans the share
-of points within 0.5 m of the other scan under the truth. Reached: ≤ 1° and ≤ 0.1 m; shapes ≤ 2° and ≤ 2 % of the extent.
+of points within 0.5 m of the other scan under the truth; *seconds* of the clock and *cpu*, of all threads (a busy machine slows
+the clock). Reached: ≤ 1° and ≤ 0.1 m; shapes ≤ 2° and ≤ 2 % of the extent.
 The settings of Open3D come from other draws: open3d_registration.py.
 """
 
@@ -44,7 +45,7 @@ SCANS = {
 SHIFT = 10.0  # metres
 NEAR = 0.5  # metres to the other scan, within which a point has a counterpart
 FIELDS = ("pair", "draw", "method", "n", "m", "rotation", "offset", "overlap_x", "overlap_y", "true_x", "true_y", "verdict",
-          "seconds")  # fmt: skip
+          "seconds", "cpu")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -111,12 +112,15 @@ def run_invarot(x: np.ndarray, y: np.ndarray, pair: str, seed: int) -> tuple[np.
     return found.matrix, {**shares, "verdict": found.verdict.word}
 
 
-def run_open3d(x: np.ndarray, y: np.ndarray, pair: str, seed: int) -> tuple[np.ndarray, dict[str, Any]]:
-    voxel = open3d_registration.choose_voxel(pair, x)
-    return open3d_registration.register(x, y, voxel=voxel, seed=seed), {}
+def run_open3d(
+    x: np.ndarray, y: np.ndarray, pair: str, seed: int, voxel: float | None = None
+) -> tuple[np.ndarray, dict[str, Any]]:
+    said = {} if voxel is None else {"method": f"open3d, voxel {voxel:g}"}
+    voxel = voxel or open3d_registration.choose_voxel(pair, x)
+    return open3d_registration.register(x, y, voxel=voxel, seed=seed), said
 
 
-METHODS: dict[str, Callable[[np.ndarray, np.ndarray, str, int], tuple[np.ndarray, dict[str, Any]]]] = {
+METHODS: dict[str, Callable[..., tuple[np.ndarray, dict[str, Any]]]] = {
     "invarot": run_invarot,
     "open3d": run_open3d,
 }
@@ -129,12 +133,13 @@ def run(args: argparse.Namespace) -> Iterator[dict[str, Any]]:
     for seed, pair in itertools.product(range(args.first, args.first + args.draws), pairs):
         x, y, truth = draw_pair(args.data, pair, seed, args.points)
         for method in args.methods:
-            began = time.perf_counter()
-            matrix, said = METHODS[method](x, y, pair, seed)
-            seconds = time.perf_counter() - began
+            began, worked = time.perf_counter(), time.process_time()
+            options = {"voxel": args.voxel} if method == "open3d" else {}
+            matrix, said = METHODS[method](x, y, pair, seed, **options)
+            seconds, cpu = time.perf_counter() - began, time.process_time() - worked
             yield {"pair": pair, "draw": seed, "method": method, "n": len(x), "m": len(y), **measure(matrix, truth), **said,
                    "true_x": round(truth.overlap[0], 4), "true_y": round(truth.overlap[1], 4),
-                   "seconds": round(seconds, 2)}  # fmt: skip
+                   "seconds": round(seconds, 2), "cpu": round(cpu, 2)}  # fmt: skip
 
 
 def summarise(path: Path, commands: list[str]) -> str:
@@ -145,18 +150,20 @@ def summarise(path: Path, commands: list[str]) -> str:
     lines = ["# Registration of scans and cut shapes", "", *header(*commands),
              "Reached: ≤ 1° and ≤ 0.1 m; shapes ≤ 2° and ≤ 2 % of the extent. Medians of all draws; overlap: share of the draws whose",
              "estimate is within 0.1 of the truth on both sides.", "",
-             "| pair | points of x | method | draws | reached | rotation, ° | offset, m or extent | overlap | seconds |",
-             "|---|---|---|---|---|---|---|---|---|"]  # fmt: skip
+             "| pair | points of x | method | draws | reached | rotation, ° | offset, m or extent | overlap | seconds | CPU s |",
+             "|---|---|---|---|---|---|---|---|---|---|"]  # fmt: skip
     for (pair, _, method), group in itertools.groupby(sorted(rows, key=key), key=key):
         some = list(group)
         medians = [np.median([float(row[name]) for row in some]) for name in ("n", "rotation", "offset", "seconds")]
+        cpu = [float(row["cpu"]) for row in some if row["cpu"]]
         shares = [row for row in some if row["overlap_x"]]
         close = sum(
             all(abs(float(row[f"overlap_{side}"]) - float(row[f"true_{side}"])) <= 0.1 for side in "xy")
             for row in shares
         )
         lines.append(f"| {pair} | {medians[0]:.0f} | {method} | {len(some)} | {sum(map(reached, some))} | {medians[1]:.3g} "
-                     f"| {medians[2]:.3g} | {f'{close} of {len(shares)}' if shares else '–'} | {medians[3]:.3g} |")  # fmt: skip
+                     f"| {medians[2]:.3g} | {f'{close} of {len(shares)}' if shares else '–'} "
+                     f"| {medians[3]:.3g} | {np.median(cpu) if cpu else np.nan:.3g} |")  # fmt: skip
     return write_page(path.with_suffix(".md"), lines)
 
 
@@ -170,6 +177,7 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=50)
     parser.add_argument("--first", type=int, default=0, help="number of the first draw")
     parser.add_argument("--points", type=int, default=0, help="points drawn of each cloud (0: all; shapes: 1,000)")
+    parser.add_argument("--voxel", type=float, help="of Open3D, in units of the data, instead of the chosen one")
     parser.add_argument("--out", type=Path, default=Path("results/scans.csv"))
     parser.add_argument("--summarise", action="store_true", help="only write the tables")
     parser.add_argument("--commands", nargs="+", default=[], help="the commands that the page names")

@@ -42,8 +42,8 @@ def test_the_table(tmp_path):
         writer.writeheader()
         for pair, draw, method, rotation, offset, share, seconds in rows:
             writer.writerow({"pair": pair, "draw": draw, "method": method, "n": 100, "m": 100, "rotation": rotation, "offset": offset,
-                             "overlap_x": share, "overlap_y": share, "true_x": 0.7, "true_y": 0.7, "seconds": seconds})  # fmt: skip
+                             "overlap_x": share, "overlap_y": share, "true_x": 0.7, "true_y": 0.7, "seconds": seconds, "cpu": 2 * seconds})  # fmt: skip
     text = summarise(tmp_path / "s.csv", ["python benchmarks/scans.py"])
-    assert "| lidar | 100 | open3d | 2 | 1 | 4.75 | 0.05 | – | 3 |" in text
-    assert "| cut-70 | 100 | invarot | 1 | 1 | 1 | 0.01 | 1 of 1 | 1 |" in text
+    assert "| lidar | 100 | open3d | 2 | 1 | 4.75 | 0.05 | – | 3 | 6 |" in text
+    assert "| cut-70 | 100 | invarot | 1 | 1 | 1 | 0.01 | 1 of 1 | 1 | 2 |" in text
     assert "    python benchmarks/scans.py\n" in (tmp_path / "s.md").read_text()
