@@ -113,9 +113,10 @@ def register(
     matrix = as_matrix(found)
     moved = moving.move(matrix)
     shares = getattr(found, "overlap", None) or (1.0, 1.0)
+    told = [getattr(found, name, None) for name in ("matched_x", "matched_y")]  # None: all of them are matched
     weights = [
-        np.ones(len(cloud)) if overlap is None else to_numpy(getattr(found, name))
-        for cloud, name in ((moving, "matched_x"), (fixed, "matched_y"))
+        np.ones(len(cloud)) if some is None else to_numpy(some)
+        for cloud, some in zip((moving, fixed), told, strict=True)
     ]
     return Registration(
         matrix=matrix,
