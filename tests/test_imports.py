@@ -21,7 +21,7 @@ ORDER = (
     {"experiments"},
     {ROOT},
     {"report", "estimators"},
-    {"translation"},
+    {"translation", "clouds"},
     {"baselines", "storage"},
     {"alignment"},
     {"starts"},

@@ -15,6 +15,7 @@ from .transport.schedule import Schedule
 
 if TYPE_CHECKING:
     from . import baselines as baselines
+    from . import clouds as clouds
     from . import translation as translation
     from . import words as words
     from .estimators import InvariantAligner as InvariantAligner
@@ -24,10 +25,10 @@ __version__ = "0.1.0"
 __all__ = [
     "Alignment", "Evidence", "Exact", "History", "InputError", "MemoryBound", "MissingExtra",
     "NotAligned", "NotConverged", "Rotations", "Schatten", "Schedule", "Search", "Sinkhorn", "Stages", "StartRecord",
-    "Status", "Step", "Verdict", "align", "baselines", "load", "paper", "translation", "words",
+    "Status", "Step", "Verdict", "align", "baselines", "clouds", "load", "paper", "translation", "words",
 ]  # fmt: skip
 
-_ROOMS = ("baselines", "translation", "words")  # imported on first use
+_ROOMS = ("baselines", "clouds", "translation", "words")  # imported on first use
 
 
 def __dir__() -> list[str]:

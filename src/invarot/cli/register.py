@@ -1,0 +1,117 @@
+"""``invarot register``: lay one point cloud on another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..checks import check_number
+from ..clouds import Registration, draw_registration, read_cloud, register, write_cloud
+from ..clouds.picture import check_picture, load_figure
+from ..clouds.registration import format_matrix
+from ..clouds.writers import check_output
+from ..errors import InputError
+from ..words.writers import write_atomically
+from .app import EXIT_CODES, app, print_json, print_verdict, stdout
+
+
+@app.command("register")
+def register_command(
+    source: Annotated[Path, typer.Argument(help="Cloud to move: .ply .obj .xyz .txt .pts .csv .npy, also with .gz")],
+    target: Annotated[Path, typer.Argument(help="Cloud that stays where it is.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="File to write the moved source to.")],
+    overlap: Annotated[
+        str,
+        typer.Option(help="Share of the source that has a counterpart: auto, none (all of it) or a number in (0, 1]."),
+    ] = "auto",
+    scale: Annotated[bool, typer.Option("--scale", help="Also fit a scale.")] = False,
+    reflect: Annotated[bool, typer.Option("--reflect", help="Allow mirror images.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed: same seed, same result.")] = 0,
+    matrix: Annotated[
+        Path | None, typer.Option(help="File to write the 4×4 matrix to [OUTPUT with .matrix.txt for its suffix].")
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option(help="Also draw both clouds before and after (.png, .pdf, .svg).")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON on stdout.")] = False,
+) -> None:
+    """Move one point cloud onto another with no start and no pairs given.
+
+    Prints and writes the 4×4 matrix T for column vectors: q = T p, p = (x, y, z, 1) in the source, q in the target.
+
+    Exit code 0: done (aligned or doubtful); 2: bad input; 3: the verdict is *failed* (the files are still written).
+    """
+    share = parse_overlap(overlap)
+    matrix = matrix or output.with_name(output.name.split(".")[0] + ".matrix.txt")
+    check_output(output)
+    if picture is not None:
+        check_picture(picture)
+        load_figure()
+    check_new([path for path in (output, matrix, picture) if path is not None], force=force)
+    moving, fixed = read_cloud(source), read_cloud(target)
+    found = register(moving, fixed, overlap=share, scale=scale, reflect=reflect, rng=seed)
+    write_cloud(output, found.moved)
+    with write_atomically(matrix) as stream:
+        stream.write(describe_matrix(found).encode())
+    if picture is not None:
+        draw_registration(picture, moving, fixed, found)
+    if as_json:
+        print_json({
+            "matrix": found.matrix.tolist(), "overlap": found.overlap, "rmse": found.rmse,
+            "verdict": found.verdict.as_dict(), "points": [len(moving), len(fixed)], "moved": str(output),
+        })  # fmt: skip
+    elif not quiet:
+        summarise(found, output, matrix)
+    raise typer.Exit(EXIT_CODES[found.verdict.word])
+
+
+def parse_overlap(text: str) -> str | float | None:
+    """Return what ``align`` takes for the value of --overlap."""
+    if text in ("auto", "none"):
+        return None if text == "none" else text
+    try:
+        share = float(text)
+    except ValueError:
+        raise InputError(f"--overlap: expected auto, none or a number in (0, 1], got {text!r}") from None
+    return check_number(share, "--overlap", low=0, high=1, open_low=True)
+
+
+def check_new(paths: list[Path], *, force: bool) -> None:
+    """Raise if files would be written over, or over each other."""
+    if len({path.resolve() for path in paths}) < len(paths):
+        raise InputError(f"output: expected different files, got {', '.join(map(str, paths))}; rename one of them")
+    for path in paths:
+        if not path.parent.is_dir() or path.is_dir():
+            raise InputError(f"output: expected a file in a folder that exists, got {path}; create {path.parent} first")
+        if path.exists() and not force:
+            raise InputError(f"output: expected a new file, got {path}, which exists; choose another, or pass --force")
+
+
+def describe_matrix(found: Registration) -> str:
+    """Return the text of the matrix file: 16 numbers, then what is known of them as comments."""
+    lines = [
+        *format_matrix(found.matrix),
+        "# q = T p for column vectors: p = (x, y, z, 1) in the source, q in the target",
+        f"# overlap {found.overlap[0]:.4f} of the source, {found.overlap[1]:.4f} of the target",
+        f"# rmse {found.rmse:.6g} (matched part)",
+        f"# verdict {found.verdict.word} (probability {found.verdict.probability:.2f})",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def summarise(found: Registration, output: Path, matrix: Path) -> None:
+    """Print the verdict, the matrix and where it was written."""
+    print_verdict(found.verdict, stdout)
+    stdout.print(
+        f"overlap: {found.overlap[0]:.1%} of the source, {found.overlap[1]:.1%} of the target; "
+        f"RMSE of the matched part: {found.rmse:.4g}",
+        highlight=False,
+    )
+    stdout.print("T, with q = T p for column vectors p = (x, y, z, 1) of the source:", highlight=False)
+    for row in format_matrix(found.matrix, ".6f"):
+        stdout.print(f"  {row}", highlight=False)
+    stdout.print(f"moved source in {output}, matrix in {matrix}", highlight=False)
