@@ -100,28 +100,26 @@ def register(
     """
     check_flag(reflect, "reflect")
     moving, fixed = as_cloud(source, "source"), as_cloud(target, "target")
-    partial: dict[str, Any] = {} if overlap is None else {"overlap": overlap}
     found = align(
         moving.points,
         fixed.points,
         p=math.inf if reflect else Rotations(),
         translate=True,
         scale=scale,
+        overlap=overlap,
         rng=rng,
-        **partial,
     )
     matrix = as_matrix(found)
     moved = moving.move(matrix)
-    shares = getattr(found, "overlap", None) or (1.0, 1.0)
-    told = [getattr(found, name, None) for name in ("matched_x", "matched_y")]  # None: all of them are matched
+    shares = found.overlap or (1.0, 1.0)
     weights = [
         np.ones(len(cloud)) if some is None else to_numpy(some)
-        for cloud, some in zip((moving, fixed), told, strict=True)
+        for cloud, some in zip((moving, fixed), (found.matched_x, found.matched_y), strict=True)
     ]
     return Registration(
         matrix=matrix,
         moved=moved,
-        overlap=(float(shares[0]), float(shares[1])),
+        overlap=shares,
         rmse=measure_rmse(moved.points, fixed.points, weights[0]),
         matched_source=weights[0],
         matched_target=weights[1],
