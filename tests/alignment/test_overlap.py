@@ -153,10 +153,12 @@ def test_overlap_names_what_it_excludes(options):
 
 
 def test_the_cut_lies_between_residual_and_chance():
-    scales = Scales(chance=1.0, least=1e-6)
+    scales = Scales(chance=1.0, neighbour=16e-6)
     residual = np.concatenate([np.full(50, 1e-2), np.full(50, 2.0)])
     assert 1e-2 < choose_cut(residual, residual, scales) <= 16e-2
-    assert choose_cut(np.zeros(9), np.zeros(9), scales) == 1e-6  # copies: what is nearer than neighbours are
+    assert choose_cut(np.zeros(9), np.zeros(9), scales) == pytest.approx(
+        1e-6
+    )  # copies: what is nearer than neighbours are
     assert choose_cut(np.full(9, 5.0), np.full(9, 5.0), scales) == 1.0  # nothing is nearer than by chance
 
 
@@ -164,8 +166,9 @@ def test_chance_and_spacing_are_measured_in_the_units_of_the_clouds():
     x, y = surface(200), surface(200, 1)
     one, ten = (measure_scales(size * x, size * y, np.random.default_rng(0)) for size in (1, 10))
     assert ten.chance == pytest.approx(100 * one.chance)
-    assert ten.least == pytest.approx(100 * one.least)
-    assert one.least < one.chance
+    assert ten.neighbour == pytest.approx(100 * one.neighbour)
+    assert ten.dimensions == pytest.approx(one.dimensions)
+    assert one.least < one.neighbour < one.chance
 
 
 def test_none_means_all_mass():

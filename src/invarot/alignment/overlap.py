@@ -20,6 +20,7 @@ from ..retrieval.nearest import nearest_distances, neighbour_distances
 from .tuning import CHANCE_MAPS, CHANCE_POINTS, FAR
 
 Floats = np.ndarray[Any, Any]
+EDGE = 0.1  # width of the edge of the cut, over the squared cut
 
 
 @dataclass(frozen=True)
@@ -32,10 +33,19 @@ class Overlap:
 
 @dataclass(frozen=True)
 class Scales:
-    """Squared lengths of a problem: ``chance``, from a point to the nearest target under a random map; ``least`` cut."""
+    """Squared lengths of a problem, and the number of dimensions that its clouds fill.
+
+    ``chance``: from a point to the nearest target under a random map; ``neighbour``: to the nearest point of the same cloud.
+    """
 
     chance: float
-    least: float
+    neighbour: float
+    dimensions: float = 1.0
+
+    @property
+    def least(self) -> float:
+        """The smallest squared cut."""
+        return self.neighbour / 16
 
 
 def check_overlap(value: Any) -> Overlap | None:
@@ -56,7 +66,7 @@ def check_overlap(value: Any) -> Overlap | None:
 def measure_scales(x: Array, y: Array, rng: np.random.Generator) -> Scales:
     """Measure both clouds in the coordinates of the solve, x (n, dx) and y (m, dy), about their centres."""
     xp = namespace(x)
-    least = min(_first_quartile(neighbour_distances(points)) for points in (x, y)) / 16
+    neighbour = min(_first_quartile(neighbour_distances(points)) for points in (x, y))
     probes = x[as_like(rng.permutation(x.shape[0])[:CHANCE_POINTS], x, dtype=xp.int64)]
     found = []
     for _ in range(CHANCE_MAPS):
@@ -64,7 +74,8 @@ def measure_scales(x: Array, y: Array, rng: np.random.Generator) -> Scales:
         turn = as_like(q[: x.shape[1], : y.shape[1]], x)
         moved = (probes - xp.mean(x, axis=0)) @ turn + xp.mean(y, axis=0)
         found.append(float(np.median(to_numpy(nearest_distances(moved, y)))))
-    return Scales(float(np.mean(found)), least)
+    spread = np.linalg.eigvalsh(np.cov(to_numpy(y), rowvar=False).reshape(y.shape[1], y.shape[1]))
+    return Scales(float(np.mean(found)), neighbour, float(spread.sum() ** 2 / max(np.sum(spread**2), 1e-300)))
 
 
 def choose_cut(residual_x: Floats, residual_y: Floats, scales: Scales) -> float:
@@ -81,18 +92,29 @@ def choose_cut(residual_x: Floats, residual_y: Floats, scales: Scales) -> float:
     return float(cut)
 
 
-def score_map(problem_x: Array, y: Array, w: Array, scales: Scales) -> float:
-    """Return the mean, over the points of both clouds, of log(chance/residual²) where positive: larger is better.
+def score_map(x: Array, y: Array, w: Array, scales: Scales) -> float:
+    """Return how unlikely it is that points lie so near to targets by chance, as a mean logarithm over both clouds.
 
-    It compares maps whatever share of the points they match, and needs no cut.
+    log(chance/residual²) where positive, plus the number of dimensions times log(neighbour/residual²) where positive: in d
+    dimensions an unrelated point lies within r of one of a cloud's points with a probability of about (r/spacing)^d. It compares
+    maps whatever share of the points they match, and needs no cut.
     """
-    z = problem_x @ w
+    z = x @ w
     least = max(scales.least, 1e-12 * scales.chance, 1e-300)
     gains = []
     for one, other in ((z, y), (y, z)):
-        residual = np.maximum(to_numpy(nearest_distances(one, other)), least)
-        gains.append(np.mean(np.maximum(np.log(max(scales.chance, least) / residual), 0.0)))
+        residual = np.log(np.maximum(to_numpy(nearest_distances(one, other)), least))
+        far, near = (
+            np.maximum(np.log(max(length, least)) - residual, 0.0) for length in (scales.chance, scales.neighbour)
+        )
+        gains.append(np.mean(far + scales.dimensions * near))
     return float(np.mean(gains))
+
+
+def share_near(residual: Array, cut: float) -> Array:
+    """Return the share (n,) of each point that has a counterpart: 1 well within the cut, 1/2 at it, 0 beyond."""
+    xp = namespace(residual)
+    return 1 / (1 + xp.exp(xp.clip((residual / cut - 1) / EDGE, -50.0, 50.0)))
 
 
 def _first_quartile(values: Array) -> float:

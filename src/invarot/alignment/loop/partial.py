@@ -21,7 +21,7 @@ from ...transport.plan import EntropicPlan, SparsePlan
 from ...transport.sinkhorn import Potentials, sinkhorn
 from ...transport.sparse import SparseCost, make_sparse_cost
 from ..budget import Budget
-from ..overlap import Floats, choose_cut
+from ..overlap import Floats, choose_cut, share_near
 from ..problem import Problem
 from .steps import PlanStep
 
@@ -34,6 +34,7 @@ class PartialCoupler:
         self.duals: Array | None = None  # g = ε·v (1, m)
         self.price: float | None = None  # where the mass is given
         self.masses: tuple[Array, Array]  # of the last step
+        self.near: tuple[Array, Array] | None
         self._plan: Callable[[], EntropicPlan | SparsePlan]
 
     def couple(self, w: Array, epsilon: float, *, tol: float) -> PlanStep:
@@ -42,9 +43,11 @@ class PartialCoupler:
         assert problem.overlap is not None
         assert problem.scales is not None
         z, y = problem.x @ w, problem.y
-        residuals = to_numpy(nearest_distances(z[0], y)), to_numpy(nearest_distances(y, z[0]))
+        apart = nearest_distances(z[0], y), nearest_distances(y, z[0])
+        residuals = to_numpy(apart[0]), to_numpy(apart[1])
         cut = max(choose_cut(*residuals, problem.scales), 64 * machine_epsilon(w) * problem.cost_scale)
         a, b, total = weigh(problem, residuals, cut)
+        self.near = None if total is not None else (share_near(apart[0], cut), share_near(apart[1], cut))
         if self.budget.schedule is None:
             return self._couple_exactly(z[0], a, b, total, residuals[0] <= cut)
         epsilon = epsilon * cut
@@ -79,7 +82,13 @@ class PartialCoupler:
         return self._plan()
 
     def matched(self, start: int) -> tuple[Array, Array]:
-        """Return for each point of x and of y the share of its mass that is matched, in [0, 1]."""
+        """Return the share of each point of x and of y that has a counterpart, in [0, 1].
+
+        Where the mass is given, the share of its mass that is matched; else by the distance to the nearest target: two samples of
+        one surface have places where one of them has fewer points, which a plan leaves unmatched.
+        """
+        if self.near is not None:
+            return self.near
         rows, columns = (
             namespace(mass).clip(one / mass, 0.0, 1.0)
             for one, mass in zip(self._plan().marginals(), self.masses, strict=True)
