@@ -19,7 +19,7 @@ from .budget import Budgets, make_budgets, relative_spacing
 from .history import Step
 from .options import Maps, Rotations, Solver
 from .overlap import Overlap, Scales, measure_scales
-from .tuning import PARTIAL_EPSILON, PER_DIMENSION, ROUGH_STEPS, SAME_ANSWER, SLACK
+from .tuning import PARTIAL_EPSILON, PARTIAL_SWEEPS, PER_DIMENSION, ROUGH_STEPS, SAME_ANSWER, SLACK
 
 Observer = Callable[[Step], object]
 
@@ -183,7 +183,10 @@ def allow_unmatched(problem: Problem, overlap: Overlap, *, translate: bool, rng:
     xp, x, solve = namespace(problem.x), problem.x, problem.budgets.solve
     if problem.budgets.adaptive:
         first, last = PARTIAL_EPSILON
-        solve = replace(solve, schedule=Schedule(first, 0.75, last)).at_most(2 * ROUGH_STEPS)
+        solve = replace(
+            solve, schedule=Schedule(first, 0.75, last), plan_max_iter=min(PARTIAL_SWEEPS, solve.plan_max_iter)
+        )
+        solve = solve.at_most(2 * ROUGH_STEPS)
     whole = xp.concat([x, xp.ones_like(x[:, :1])], axis=1) if translate else x
     return replace(
         problem,

@@ -18,8 +18,8 @@ from ..history import StartRecord
 from ..loop.alternate import alternate
 from ..loop.stages import solve_in_stages, subproblem
 from ..overlap import score_map
-from ..problem import Problem, distinct, keep_matched
-from ..tuning import FINALISTS, PER_DIMENSION, ROUGH_STEPS, STAGE_POINTS, SURE_SURPLUS, SURE_TWINS, VOTE_POINTS
+from ..problem import Problem, distinct, keep_matched, same_answer
+from ..tuning import CLEAR, FINALISTS, PER_DIMENSION, ROUGH_STEPS, STAGE_POINTS, SURE_SURPLUS, SURE_TWINS, VOTE_POINTS
 from .asked import Asked
 from .search import make_starts, make_waves, solve_wave
 
@@ -27,18 +27,18 @@ from .search import make_starts, make_waves, solve_wave
 def search_partial(problem: Problem, plain: Problem, asked: Asked, rng: np.random.Generator) -> Found:
     """Return the answers for a problem in which mass may stay unmatched; ``plain`` is the same problem with all mass matched.
 
-    The search ends when a map holds for unseen points, or when a further batch of starts finds nothing better.
+    The search ends when a map wins clearly or holds for unseen points, or when a further batch of starts finds nothing better.
     Maps are compared by how much nearer they bring points to targets than chance does: objectives of plans that match other
     shares of the mass cannot be compared.
     """
     candidates: list[tuple[float, Candidate]] = []
     records: list[StartRecord] = []
     for name, maps in propose(problem, plain, asked, rng):
-        found = solve_best(problem, name, maps, rng)
-        better = not candidates or found[0] > max(candidates, key=_score)[0]
-        candidates.append(found)
-        records.append(StartRecord(found[1].name, found[1].objective, True))
-        if not better or explains_unseen_part(problem, found[1], rng):
+        score, found, clear = solve_best(problem, name, maps, rng)
+        better = not candidates or score > max(candidates, key=_score)[0]
+        candidates.append((score, found))
+        records.append(StartRecord(found.name, found.objective, True))
+        if clear or not better or explains_unseen_part(problem, found, rng):
             break
     candidates.sort(key=_score, reverse=True)
     stacked = namespace(problem.x).stack([one.map for _, one in candidates])
@@ -78,22 +78,27 @@ def with_offset(problem: Problem, maps: Array) -> Array:
     return namespace(maps).concat([maps, namespace(maps).zeros_like(maps[:, :1])], axis=1)
 
 
-def solve_best(problem: Problem, name: str, maps: Array, rng: np.random.Generator) -> tuple[float, Candidate]:
-    """Solve the most promising of ``maps`` on a subsample, and the best of these in full."""
+def solve_best(problem: Problem, name: str, maps: Array, rng: np.random.Generator) -> tuple[float, Candidate, bool]:
+    """Solve the most promising of ``maps`` on a subsample, and the best of these in full.
+
+    Return its score, the candidate, and whether it won clearly: no different answer came near its score.
+    """
     assert problem.scales is not None
     small = subproblem(problem, STAGE_POINTS, rng)
     scores = [score_map(small.x, small.y, w, problem.scales) for w in maps]
     chosen = distinct(problem, maps, np.argsort(scores)[::-1], FINALISTS)
+    clear, start = False, maps[chosen[0]]
     if len(chosen) > 1:
         budget = small.budgets.solve.at_most(ROUGH_STEPS)
         solved = [alternate(small, maps[k][None], budget, stage="race").maps[0] for k in chosen]
-        best = int(np.argmax([score_map(small.x, small.y, w, problem.scales) for w in solved]))
+        ends = [score_map(small.x, small.y, w, problem.scales) for w in solved]
+        best = int(np.argmax(ends))
         start = solved[best]
-    else:
-        start = maps[chosen[0]]
+        others = [end for end, w in zip(ends, solved, strict=True) if not same_answer(problem, start, w)]
+        clear = max(others, default=0.0) <= CLEAR * ends[best]
     run = solve_in_stages(problem, start[None], problem.budgets.solve, rng=rng)
     candidate = make_candidate(problem, run, 0, name)
-    return score_map(problem.x, problem.y, candidate.map, problem.scales), candidate
+    return score_map(problem.x, problem.y, candidate.map, problem.scales), candidate, clear
 
 
 def explains_unseen_part(problem: Problem, candidate: Candidate, rng: np.random.Generator) -> bool:
