@@ -58,8 +58,11 @@ class _Table:
 
     def begin(self, info: Info, size: int) -> int:
         check_parent(self.parts)
-        self.parts.mkdir(exist_ok=True)
         self.like = info
+        if self.path.is_file():  # a crash came after the last step but one
+            shutil.rmtree(self.parts, ignore_errors=True)
+            return info.count
+        self.parts.mkdir(exist_ok=True)
         counts = [int(part.stem.split("-")[2]) for part in self._finished_parts()]
         return sum(counts)
 
@@ -73,6 +76,8 @@ class _Table:
 
     def finish(self) -> None:
         assert self.like is not None, "begin was not called"
+        if self.path.is_file():
+            return
         schema = make_schema(self.like, fixed=False)
         with write_atomically(self.path) as stream, self._writer(stream, schema) as writer:
             for part in self._finished_parts():

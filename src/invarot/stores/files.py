@@ -57,6 +57,9 @@ class ArrayFile:
                 row += len(vectors)
 
     def begin(self, info: Info, size: int) -> int:
+        if self.path.is_file():  # a crash came after the last step but one
+            self.spool.drop()
+            return info.count
         if not self.spool.begun:
             self.spool.create(info)
         return self.spool.rows()
@@ -66,6 +69,8 @@ class ArrayFile:
 
     def finish(self) -> None:
         """Assemble the file; the second one is complete before the first appears."""
+        if self.path.is_file():
+            return
         info = self.spool.about()
         if self._needs_sidecar():
             with write_atomically(self.sidecar) as stream:

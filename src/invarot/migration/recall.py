@@ -1,0 +1,121 @@
+"""How much of the new model's own search a migrated store returns: measured on pairs, or estimated without any."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..arrays import to_numpy
+from ..checks import check_count
+from ..errors import InputError
+from ..retrieval import neighbours
+
+AT = 10
+LEAST = 50  # pairs that a measurement needs
+QUERIES, DOCUMENTS = 1000, 8000  # of a sample, at most
+# python benchmarks/migrate.py --calibrate: fitted on MiniLM–mpnet and on word vectors, never on other pairs
+DOUBLING = 0.017  # what recall loses when a store doubles
+FIT = (1.71, 0.617, -0.122)  # log(1 − recall) = FIT · (1, log(1.02 − r), log documents)
+MARGIN = 0.1  # of the estimate: its error on pairs it was not fitted on
+MARGIN_DOUBLING = 0.008  # of each doubling from what was measured to the store
+
+
+@dataclass(frozen=True)
+class Recall:
+    """The share of the new model's own ``at`` nearest documents that a search in the migrated store returns.
+
+    ``value`` is for all rows of the store, ``measured`` (on pairs) or estimated; ``margin`` is how far it may be off;
+    ``raw`` is the value among the ``documents`` it was found on.
+    """
+
+    value: float
+    margin: float
+    measured: bool
+    raw: float
+    documents: int
+    at: int = AT
+
+    def __str__(self) -> str:
+        how = f"measured on {self.documents} pairs" if self.measured else "estimated without pairs"
+        return f"recall@{self.at} {self.value:.2f} ± {self.margin:.2f}, {how}"
+
+    @property
+    def meaning(self) -> tuple[str, ...]:
+        """Return sentences that say what the number means."""
+        said = [
+            f"of the {self.at} documents that the new model itself would return for a query, about {self.value * self.at:.0f} "
+            "are among those that the migrated store returns",
+            "two models never agree on all neighbours, however they are mapped: half is a good figure",
+        ]
+        if not self.measured:
+            said.append(
+                "estimated from how near vectors of the two models lie to each other, beside how near each lies to its own "
+                "kind; pass --check-pairs to measure it"
+            )
+        return tuple(said)
+
+
+def measure_recall(mapped: Any, new: Any, *, store: int, at: int = AT) -> Recall:
+    """Measure recall on pairs: row i of ``mapped`` (k, d) and of ``new`` (k, d) are the same text.
+
+    Each pair is a query among the others; the value is carried over to ``store`` rows.
+    """
+    check_count(at, "at")
+    count = len(new)
+    if count < max(LEAST, at + 2):
+        raise InputError(
+            f"check_pairs: expected at least {max(LEAST, at + 2)} pairs to measure recall on, got {count}; embed more texts"
+        )
+    asked = np.arange(count)[:: max(1, count // 2000)]
+    hits = _count_common(new[asked], mapped, new, asked, at) / at
+    raw = float(hits.mean())
+    steps = math.log2(max(store, at + 1) / count)
+    margin = 2 * float(hits.std()) / math.sqrt(len(asked)) + MARGIN_DOUBLING * abs(steps)
+    return Recall(_clip(raw - DOUBLING * steps), margin, True, raw, count, at)
+
+
+def estimate_recall(mapped: Any, new: Any, *, store: int) -> Recall:
+    """Estimate recall@10 from mapped old vectors (n, d) and new vectors (m, d) of other texts.
+
+    In units of the spread of all cosines, how far do the ten nearest stand out across the two clouds, beside inside each?
+    That ratio r is 1 for one model and falls with what two models disagree on.
+    """
+    r, documents = compare_clouds(mapped, new)
+    one, slope, size = FIT
+    raw = 1 - math.exp(one + slope * math.log(max(1.02 - r, 0.01)) + size * math.log(documents))
+    steps = math.log2(max(store, AT + 1) / documents)
+    return Recall(_clip(raw - DOUBLING * steps), MARGIN + MARGIN_DOUBLING * abs(steps), False, raw, documents)
+
+
+def compare_clouds(x: Any, y: Any) -> tuple[float, int]:
+    """Return how far nearest neighbours stand out across two clouds (unit rows) beside inside each, and their size."""
+    documents = min(len(x), len(y), DOCUMENTS + QUERIES)
+    queries = min(QUERIES, documents // 5)
+    if queries < 1 or documents - queries <= AT:
+        raise InputError(f"sample: expected at least {AT + 5} vectors of each model, got {len(x)} and {len(y)}")
+    (xq, xd), (yq, yd) = ((one[:queries], one[queries:documents]) for one in (x, y))
+    across = _stand_out(yq, xd) * _stand_out(xq, yd)
+    return math.sqrt(max(across, 0.0) / (_stand_out(xq, xd) * _stand_out(yq, yd))), documents - queries
+
+
+def _stand_out(queries: Any, documents: Any) -> float:
+    """Return the mean of the ten largest cosines of each query, in standard deviations above its mean cosine."""
+    cosines = queries @ documents.T
+    best = np.partition(cosines, -AT, axis=1)[:, -AT:].mean(axis=1)
+    return float(np.mean((best - cosines.mean(axis=1)) / np.maximum(cosines.std(axis=1), 1e-12)))
+
+
+def _count_common(queries: Any, mapped: Any, new: Any, own: Any, at: int) -> np.ndarray[Any, Any]:
+    """Return how many of the ``at`` nearest each query has in common in both spaces, its own row left out."""
+    lists = []
+    for documents in (mapped, new):
+        found = to_numpy(neighbours(queries, documents, method="cosine", k=at + 1)[0])
+        lists.append([[one for one in row if one != self][:at] for row, self in zip(found.tolist(), own, strict=True)])
+    return np.asarray([len(set(a) & set(b)) for a, b in zip(*lists, strict=True)], dtype=np.float64)
+
+
+def _clip(value: float) -> float:
+    return min(max(value, 0.0), 1.0)
