@@ -3,7 +3,7 @@
 from .adapter import Adapter, load
 from .copying import find_unfinished, journal_of, map_store
 from .cost import Cost, estimate_cost
-from .fit import Migration, fit
+from .fitting import Migration, fit
 from .recall import Recall
 
 __all__ = [
