@@ -150,6 +150,7 @@ def test_pairs_from_a_file_and_by_equal_ids(both, tmp_path):
     with pytest.raises(InputError, match="got none in common"):
         find_pairs("ids", *both, "pairs")
     assert find_pairs("ids", both[0], both[0], "pairs")["t17"] == "t17"
+    assert len(find_pairs("ids", both[0], both[0], "pairs", share=0.25)) == 150
     with pytest.raises(InputError, match="expected a file of two ids a line"):
         find_pairs("nowhere.txt", *both, "pairs")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -17,16 +18,16 @@ SAME_IDS = "ids"  # instead of a file: rows of the same id in both stores
 MOST = 5000  # pairs that are used; more change neither the map nor the measurement
 
 
-def find_pairs(pairs: Any, old: Store, new: Store, name: str) -> dict[str, str]:
+def find_pairs(pairs: Any, old: Store, new: Store, name: str, *, share: float = 1.0) -> dict[str, str]:
     """Return the ids of known pairs, old to new, as strings; at most 5,000, the first.
 
     ``pairs`` is None, a sequence of (old id, new id), a file with two ids a line (a tab or blanks between them), or
-    ``"ids"``: rows of the same id in both stores.
+    ``"ids"``: this ``share`` of the rows of the same id in both stores, spread over the store.
     """
     if pairs is None:
         return {}
     if isinstance(pairs, str) and pairs == SAME_IDS:
-        listed: Iterable[tuple[Any, Any]] = _common_ids(old, new, name)
+        listed: Iterable[tuple[Any, Any]] = _common_ids(old, new, name, share)
     elif isinstance(pairs, str | os.PathLike):
         listed = _read(Path(pairs), name)
     else:
@@ -68,10 +69,10 @@ def _read(path: Path, name: str) -> list[tuple[str, str]]:
     return found
 
 
-def _common_ids(old: Store, new: Store, name: str) -> Iterable[tuple[str, str]]:
+def _common_ids(old: Store, new: Store, name: str, share: float) -> Iterable[tuple[str, str]]:
     known = {str(id) for batch in new.read(READ) for id in batch.ids}
     found = [str(id) for batch in old.read(READ) for id in batch.ids if str(id) in known]
     if not found:
         raise InputError(f"{name}: expected some ids that are in OLD and in NEW_SAMPLE, got none in common")
-    step = max(1, len(found) // MOST)  # spread over the store
+    step = max(math.ceil(1 / share), len(found) // MOST)
     return [(id, id) for id in found[::step]]
