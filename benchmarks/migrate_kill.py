@@ -1,8 +1,8 @@
-"""Is a migration that is killed lost? kill -9 at random moments of ``invarot migrate --map-store``, then the same command again.
+"""Is a migration that is killed lost? kill -9 at random moments of the copy that ``invarot migrate --map-store`` makes.
 
     python benchmarks/migrate_kill.py [--kills 30] [--rows 20000] [--million]
 
-Each kill falls at a random moment after the solve; the command is given again until it ends. Then every row has to be in the
+The map is given, so that every kill falls on the copy and not on the solve; the same program is started again until it ends. Then every row has to be in the
 destination once, with its id, payload and mapped vector, and the source has to have the bytes it had. ``--million`` streams a million
 vectors from a .npy file to a Parquet file and a LanceDB table, and prints the peak memory of the process.
 Writes results/migrate_kill.md.
@@ -41,8 +41,7 @@ def main() -> None:
     command = "python benchmarks/migrate_kill.py" + (" --million" if args.million else "")
     lines += header(command)
     lines += [
-        f"kill -9 at random moments while {args.rows} rows of 32 dimensions are written in batches of {BATCH}, then the same command "
-        "again.", "",
+        f"kill -9 at random moments while {args.rows} rows of 32 dimensions are written in batches of {BATCH}; then the same program again.", "",
         "| destination | kills | of them inside the writing | lost | twice | wrong vector, id or payload | source bit-identical |",
         "|---|---|---|---|---|---|---|",
     ]  # fmt: skip
