@@ -2,9 +2,9 @@
 
     python benchmarks/migrate_kill.py [--kills 30] [--rows 20000] [--million]
 
-The map is given, so that every kill falls on the copy and not on the solve; the same program is started again until it ends. Then every row has to be in the
-destination once, with its id, payload and mapped vector, and the source has to have the bytes it had. ``--million`` streams a million
-vectors from a .npy file to a Parquet file and a LanceDB table, and prints the peak memory of the process.
+The map is given, so that every kill falls on the copy and not on the solve; the same program is started again until it ends. Then
+every row has to be in the destination once, with its id, payload and mapped vector, and the source has to have the bytes it had.
+``--million`` streams a million vectors from a .npy file to a Parquet file and a LanceDB table, and prints the peak memory of the process.
 Writes results/migrate_kill.md.
 """
 

@@ -145,6 +145,16 @@ def test_half_a_batch_is_written_again(tmp_path):
     assert store.begin(ALL, 4) == 4
 
 
+def test_a_table_that_a_crash_left_without_a_beginning(tmp_path):
+    need("lancedb")
+    store = stores.open(WHERE["lancedb"].format(tmp_path))
+    (tmp_path / "lance" / "rows.lance" / "data").mkdir(parents=True)
+    with pytest.raises(InputError, match="got a folder that cannot be read as one"):
+        store.info()
+    assert store.begin(ALL, 4) == 0
+    assert store.info().count == 0
+
+
 @pytest.mark.parametrize("kind", ["lancedb", "parquet", "arrow"])
 def test_columns_and_their_types_are_kept(kind, tmp_path):
     need(kind)
@@ -262,6 +272,7 @@ def test_nested_payload_is_refused_where_it_cannot_be_kept(tmp_path):
     [
         ("old.csv", "expected a file ending in"),
         ("weaviate:there#x", "expected a file or one of lancedb, qdrant, chroma, got 'weaviate'"),
+        ("lancedb:s3://bucket/db#docs", "expected a LanceDB folder on this machine"),
         ("lancedb:folder", "expected lancedb:FOLDER#COLLECTION"),
         ("old.npy?vector=a", "expected a known option, got 'vector'"),
     ],

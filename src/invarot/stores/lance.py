@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,10 @@ class LanceTable:
     """A table; each batch is added in one transaction."""
 
     def __init__(self, place: Place) -> None:
+        if "://" in place.where:
+            raise InputError(
+                f"store: expected a LanceDB folder on this machine, got {place.where!r}; copy it here first"
+            )
         self.folder, self.name, self.options = Path(place.where), place.collection, place.options
         self.address = f"lancedb:{place.where}#{place.collection}"
         self.table: Any = None
@@ -53,7 +58,10 @@ class LanceTable:
     def begin(self, info: Info, size: int) -> int:
         self.like = info
         if self.exists():
-            return int(self._open().count_rows())
+            try:
+                return int(self._open().count_rows())
+            except InputError:  # a crash while the table was made: there is no row in it
+                shutil.rmtree(self._files)
         self.table = _connect(self.folder).create_table(self.name, schema=make_schema(info, fixed=True))
         return 0
 
