@@ -128,7 +128,12 @@ def search_table(folder: Path, queries: Any) -> Any:
     table = lancedb.connect(str(folder)).open_table("mapped")
     found = []
     for query in queries:
-        answer = table.search(query, vector_column_name="vector").distance_type("cosine").limit(AT).select(["id"])
+        answer = (
+            table.search(query, vector_column_name="vector")
+            .distance_type("cosine")
+            .limit(AT)
+            .select(["id", "_distance"])
+        )
         found.append(answer.to_arrow().column("id").to_pylist())
     return np.asarray(found)
 
