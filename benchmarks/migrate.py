@@ -113,7 +113,8 @@ def retrieval(args: argparse.Namespace, old: str, new: str, seed: int, _: int) -
         hits = search_table(folder / "db", y[STORE:])
         mapped = found.adapter.apply(x[:STORE])
     truth = nearest(y[STORE:], y[:STORE])
-    free = estimate_recall(mapped[CHECK : args.texts], y[HALF : HALF + args.texts], store=STORE)
+    # old vectors that the solve did not see (nor their texts in y): beside those it did
+    free = estimate_recall(mapped[:CHECK], mapped[CHECK : args.texts], y[HALF : HALF + args.texts], store=STORE)
     checked = measure_recall(mapped[:CHECK], y[:CHECK], store=STORE)
     return {
         "ours": common(hits, truth), "beside": common(nearest(y[STORE:], unit(x[:STORE] @ best)), truth),
@@ -223,8 +224,8 @@ def cases(name: str, x: Any, y: Any) -> Iterator[tuple[str, int, float, float]]:
     mapped = unit(x @ polar(x.T @ y))
     for size in (1250, 2500, 5000, 9000):
         if 2 * size <= len(x):
-            r, documents = compare_clouds(mapped[:size], y[size : 2 * size])
             asked = min(1000, size // 5)
+            r, documents = compare_clouds(mapped[:asked], mapped[asked:size], y[size : 2 * size])
             truth = nearest(y[:asked], y[asked:size])
             yield name, documents, r, common(nearest(y[:asked], mapped[asked:size]), truth)
 

@@ -181,11 +181,13 @@ def test_recall_by_hand():
 def test_the_estimate_without_pairs_falls_with_what_two_clouds_disagree_on():
     rng = np.random.default_rng(2)
     centres = rng.normal(size=(200, 20))
-    cloud = lambda noise: _unit(centres[rng.integers(200, size=1500)] + noise * rng.normal(size=(1500, 20)))  # noqa: E731
-    same, apart = cloud(0.2), _unit(rng.normal(size=(1500, 20)))
-    assert compare_clouds(same, cloud(0.2))[0] > 0.97
-    assert compare_clouds(same, apart)[0] < 0.9
-    near, far = (estimate_recall(one, cloud(0.2), store=1500) for one in (same, apart))
+    cloud = lambda count: _unit(centres[rng.integers(200, size=count)] + 0.2 * rng.normal(size=(count, 20)))  # noqa: E731
+    noise = lambda count: _unit(rng.normal(size=(count, 20)))  # noqa: E731
+    new = cloud(1500)
+    assert compare_clouds(cloud(300), cloud(1500), new)[0] > 0.95
+    assert compare_clouds(noise(300), cloud(1500), new)[0] < 0.9
+    near = estimate_recall(cloud(300), cloud(1500), new, store=1500)
+    far = estimate_recall(noise(300), noise(1500), new, store=1500)
     assert near.value > far.value
     assert not near.measured
     assert any("--check-pairs" in line for line in near.meaning)

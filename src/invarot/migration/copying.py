@@ -86,7 +86,7 @@ def map_store(
         destination.drop()
         journal.unlink(missing_ok=True)
     if not unfinished:
-        adapter = _open_journal(old, destination, adapter, info or old.info(), size)
+        adapter = _open_journal(old, destination, adapter, info or _look(old), size)
     facts = adapter.facts
     shape = replace(old.info(), dimension=adapter.map.shape[1], whole_ids=facts["whole_ids"], payload=facts["payload"])
     if shape.count != facts["count"]:
@@ -104,6 +104,12 @@ def map_store(
     _check_complete(destination, shape.count)
     Adapter(adapter.map, {**facts, "state": COMPLETE}).save(journal)
     return done
+
+
+def _look(old: Store) -> Info:
+    """Describe a store that no sample was drawn from, by its first row."""
+    first = next(old.read(1), None)
+    return replace(old.info(), whole_ids=first is not None and isinstance(first.ids[0], int))
 
 
 def _open_journal(old: Store, destination: Store, adapter: Adapter, info: Info, size: int) -> Adapter:

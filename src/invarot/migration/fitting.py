@@ -22,6 +22,7 @@ from .recall import Recall, estimate_recall, measure_recall
 from .sample import draw
 
 SAMPLE = 8000
+HELD = 1000  # old vectors that are kept from the solve, to estimate recall with; an eighth of a small store
 CHECKED = 0.25  # of equal ids, what is kept from the solve to measure recall on
 SAME_SPACE = 1.25  # gap to the nearest vector across two samples / inside each: 1 for one model, about 2 for two
 
@@ -110,11 +111,12 @@ def fit(
     generator = check_rng(rng)
     check = find_pairs(check_pairs, old, new, "check_pairs", share=CHECKED)
     known = {a: b for a, b in find_pairs(pairs, old, new, "pairs").items() if a not in check}
-    drawn_old = draw(old, sample, generator, keep={*known, *check})
+    drawn_old = draw(old, sample + HELD, generator, keep={*known, *check})
     drawn_new = draw(new, sample, generator, keep={*known.values(), *check.values()})
     seeds_x, seeds_y = take_pairs(known, drawn_old, drawn_new, "pairs")
     test_x, test_y = take_pairs(check, drawn_old, drawn_new, "check_pairs")
-    x, y = np.concatenate([seeds_x, drawn_old.vectors]), np.concatenate([seeds_y, drawn_new.vectors])
+    held, fitted = np.split(drawn_old.vectors, [max(1, min(HELD, len(drawn_old.vectors) // 8))])
+    x, y = np.concatenate([seeds_x, fitted]), np.concatenate([seeds_y, drawn_new.vectors])
     _check_sample(x, "OLD", old.address)
     _check_sample(y, "NEW_SAMPLE", new.address)
     _check_different(drawn_old.vectors, drawn_new.vectors)
@@ -129,7 +131,9 @@ def fit(
     if len(test_x):
         recall = measure_recall(adapter.apply(test_x), test_y, store=drawn_old.info.count)
     else:
-        recall = estimate_recall(adapter.apply(drawn_old.vectors), drawn_new.vectors, store=drawn_old.info.count)
+        recall = estimate_recall(
+            adapter.apply(held), adapter.apply(fitted), drawn_new.vectors, store=drawn_old.info.count
+        )
     facts = {
         "source": old.address, "sample": new.address, "verdict": alignment.verdict.word,
         "probability": alignment.verdict.probability, "recall": recall, "pairs": len(seeds_x),

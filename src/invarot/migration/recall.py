@@ -77,28 +77,32 @@ def measure_recall(mapped: Any, new: Any, *, store: int, at: int = AT) -> Recall
     return Recall(_clip(raw - DOUBLING * steps), margin, True, raw, count, at)
 
 
-def estimate_recall(mapped: Any, new: Any, *, store: int) -> Recall:
-    """Estimate recall@10 from mapped old vectors (n, d) and new vectors (m, d) of other texts.
+def estimate_recall(held: Any, mapped: Any, new: Any, *, store: int) -> Recall:
+    """Estimate recall@10 from mapped old vectors and new vectors (m, d) of other texts.
 
-    In units of the spread of all cosines, how far do the ten nearest stand out across the two clouds, beside inside each?
-    That ratio r is 1 for one model and falls with what two models disagree on.
+    ``held`` (q, d) are mapped old vectors that the map was not fitted on: those it was fitted on lie too near to the new
+    ones. In units of the spread of all cosines, how far do the ten nearest stand out across the two clouds, beside inside
+    each? That ratio r is 1 for one model and falls with what two models disagree on.
     """
-    r, documents = compare_clouds(mapped, new)
+    r, documents = compare_clouds(held, mapped, new)
     one, slope, size = FIT
     raw = 1 - math.exp(one + slope * math.log(max(1.02 - r, 0.01)) + size * math.log(documents))
     steps = math.log2(max(store, AT + 1) / documents)
     return Recall(_clip(raw - DOUBLING * steps), MARGIN + MARGIN_DOUBLING * abs(steps), False, raw, documents)
 
 
-def compare_clouds(x: Any, y: Any) -> tuple[float, int]:
-    """Return how far nearest neighbours stand out across two clouds (unit rows) beside inside each, and their size."""
-    documents = min(len(x), len(y), DOCUMENTS + QUERIES)
-    queries = min(QUERIES, documents // 5)
-    if queries < 1 or documents - queries <= AT:
-        raise InputError(f"sample: expected at least {AT + 5} vectors of each model, got {len(x)} and {len(y)}")
-    (xq, xd), (yq, yd) = ((one[:queries], one[queries:documents]) for one in (x, y))
-    across = _stand_out(yq, xd) * _stand_out(xq, yd)
-    return math.sqrt(max(across, 0.0) / (_stand_out(xq, xd) * _stand_out(yq, yd))), documents - queries
+def compare_clouds(held: Any, x: Any, y: Any) -> tuple[float, int]:
+    """Return how far the neighbours of ``held`` stand out in y, beside those inside x and inside y, and the documents of each.
+
+    All rows have unit length; ``held`` (q, d) are of x's kind, and not in it.
+    """
+    queries = min(QUERIES, len(held), len(y) // 5)
+    documents = min(len(x), len(y) - queries, DOCUMENTS)
+    if queries < 1 or documents <= AT:
+        raise InputError(f"sample: expected more than {AT} vectors of each model, got {len(x)} and {len(y)}")
+    asked, own, others = held[:queries], x[:documents], y[queries : queries + documents]
+    inside = _stand_out(asked, own) * _stand_out(y[:queries], others)
+    return _stand_out(asked, others) / math.sqrt(inside), documents
 
 
 def _stand_out(queries: Any, documents: Any) -> float:

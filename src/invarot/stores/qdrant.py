@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import uuid
 from collections.abc import Callable, Iterator
 from functools import lru_cache
@@ -149,7 +150,9 @@ def _client(where: str) -> Any:
     if is_url(where):
         return QdrantClient(url=where, timeout=60, check_compatibility=False)  # it may be away: `retry` says so
     try:
-        return QdrantClient(path=where)
+        client = QdrantClient(path=where)
+        atexit.register(client.close)  # before the interpreter takes away what closing needs
+        return client
     except RuntimeError as error:
         raise InputError(
             f"qdrant:{where}: expected a folder that is not in use, got one that is locked; close the other program ({error})"
