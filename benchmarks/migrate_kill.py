@@ -98,8 +98,7 @@ def try_place(folder: Path, place: str, kills: int, rows: int, size: int, rng: n
     quiet = run_until(folder, address.replace("new", "timed"), None, size)  # how long it takes undisturbed
     inside = 0
     for _ in range(kills):
-        lines = run_until(folder, address, float(rng.uniform(0, 1.2 * quiet[1] / max(kills, 1))), size)
-        inside += lines[0]
+        inside += run_until(folder, address, float(rng.uniform(0, 1.2 * quiet[1] / max(kills, 1))), size)[0]
         if finished(folder, address):  # it ended before the kill: start again
             store = stores.open(address)
             store.drop()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import subprocess
 import sys
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 import invarot.stores as stores
-from invarot.errors import InputError
+from invarot.errors import InputError, MissingExtra
 from invarot.stores import Batch, Info, StoreUnavailable
 from invarot.stores.protocol import rechunk, retry
 
@@ -308,6 +309,38 @@ def test_no_server_at_all(kind, monkeypatch):
     monkeypatch.setattr("invarot.stores.protocol.FIRST_PAUSE", 0.0)
     with pytest.raises(StoreUnavailable, match="expected a server that answers"):
         stores.open(f"{kind}:http://127.0.0.1:9#rows").info()
+
+
+@pytest.mark.parametrize("kind", list(NEEDS))
+def test_an_extra_that_is_not_installed_names_the_command(kind, tmp_path, monkeypatch):
+    for package in ("pyarrow", "pyarrow.feather", "faiss", "lancedb", "qdrant_client", "chromadb", "chromadb.errors"):
+        monkeypatch.setitem(sys.modules, package, None)
+    extra = {"parquet": "arrow"}.get(kind, kind)
+
+    def write() -> None:
+        store = stores.open(WHERE[kind].format(tmp_path))
+        store.begin(Info(1, 2), 1)
+        store.append(Batch([7], np.ones((1, 2), np.float32), [{}]))
+        store.finish()
+
+    with pytest.raises(MissingExtra, match=rf"pip install 'invarot\[{extra}\]'"):
+        write()
+
+
+def test_a_chroma_index_that_a_crash_damaged_is_made_again(tmp_path):
+    need("chroma")
+    code = (
+        "import sys, numpy as np, invarot.stores as s; from invarot.stores import Batch, Info\n"
+        f"store = s.open({WHERE['chroma'].format(tmp_path)!r}); first = store.begin(Info(1200, 2), 600); print(first)\n"
+        "for row in range(first, 1200, 600): store.append(Batch(list(range(row, row + 600)), np.ones((600, 2)), [{}] * 600))\n"
+        "print(store.info().count)"
+    )
+    run = lambda: subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True).stdout  # noqa: E731
+    assert run().split() == ["0", "1200"]
+    assert run().split() == ["1200", "1200"]
+    for file in (tmp_path / "chroma").glob("*/*.bin"):
+        os.truncate(file, 20)
+    assert run().split() == ["0", "1200"]
 
 
 def test_rechunk_keeps_rows_and_sizes():

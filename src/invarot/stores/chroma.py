@@ -58,11 +58,22 @@ class ChromaCollection:
 
     def begin(self, info: Info, size: int) -> int:
         if self.exists():
-            count = self._call(lambda _: self._open().count())
-            return int(count if count == info.count else count // size * size)  # half a batch is written again
+            try:
+                return self._whole_rows(info.count, size)
+            except InputError:  # killed while it wrote its index, Chroma cannot read the collection again
+                self.drop()
         space = {"hnsw": {"space": METRICS[info.metric]}}
-        self._call(lambda client: client.create_collection(self.name, configuration=space, embedding_function=None))
+        make = lambda client: client.create_collection(self.name, configuration=space, embedding_function=None)  # noqa: E731
+        try:
+            self._call(make)
+        except (ValueError, _errors().InvalidArgumentError) as error:
+            raise InputError(f"{self.address}: expected a name that Chroma allows, got {error}") from error
         return 0
+
+    def _whole_rows(self, expected: int, size: int) -> int:
+        """Read what is there, since its rows and its index may differ after a crash; half a batch is written again."""
+        count = sum(len(batch) for batch in self.read(size)) if self._call(lambda _: self._open().count()) else 0
+        return count if count == expected else count // size * size
 
     def append(self, batch: Batch) -> None:
         collection = self._open()
@@ -99,9 +110,15 @@ class ChromaCollection:
         return self._call(lambda client: client.get_collection(self.name, embedding_function=None))
 
     def _call(self, work: Callable[[Any], T]) -> T:
-        if self.remote:
-            return retry(lambda: work(_client(self.where)), self.address, _is_gone)
-        return work(_client(self.where))
+        damaged = _errors().InternalError
+        try:
+            if self.remote:
+                return retry(lambda: work(_client(self.where)), self.address, _is_gone)
+            return work(_client(self.where))
+        except damaged as error:
+            raise InputError(
+                f"{self.address}: expected a collection that Chroma can read, got a damaged one ({error})"
+            ) from error
 
 
 def _upsert(collection: Any, ids: list[str], part: dict[str, Any], _: Any) -> None:
@@ -116,6 +133,14 @@ def _split(id: Any, payload: dict[str, Any]) -> tuple[dict[str, Any] | None, str
     return {key: value for key, value in payload.items() if key != DOCUMENT} or None, text
 
 
+def _errors() -> Any:
+    try:
+        import chromadb.errors
+    except ImportError as error:
+        raise MissingExtra("A Chroma collection", "chroma") from error
+    return chromadb.errors
+
+
 def _is_gone(error: Exception) -> bool:
     import httpx
 
@@ -124,10 +149,8 @@ def _is_gone(error: Exception) -> bool:
 
 @lru_cache(maxsize=8)
 def _client(where: str) -> Any:
-    try:
-        import chromadb
-    except ImportError as error:
-        raise MissingExtra("A Chroma collection", "chroma") from error
+    import chromadb
+
     settings = chromadb.Settings(anonymized_telemetry=False)
     if not is_url(where):
         return chromadb.PersistentClient(where, settings=settings)

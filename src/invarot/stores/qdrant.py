@@ -73,7 +73,9 @@ class QdrantCollection:
 
     def begin(self, info: Info, size: int) -> int:
         if not self.exists():
-            params = _models().VectorParams(size=info.dimension, distance=_models().Distance(METRICS[info.metric]))
+            params = _qdrant().models.VectorParams(
+                size=info.dimension, distance=_qdrant().models.Distance(METRICS[info.metric])
+            )
             self._call(lambda client: client.create_collection(self.name, vectors_config=params))
             return 0
         count = self._call(lambda client: client.count(self.name, exact=True)).count
@@ -81,7 +83,7 @@ class QdrantCollection:
 
     def append(self, batch: Batch) -> None:
         ids, payload = zip(*map(_storable, batch.ids, batch.payload), strict=True)
-        points = _models().Batch(ids=list(ids), vectors=batch.vectors.tolist(), payloads=list(payload))
+        points = _qdrant().models.Batch(ids=list(ids), vectors=batch.vectors.tolist(), payloads=list(payload))
         self._call(lambda client: client.upsert(self.name, points=points, wait=True))
 
     def finish(self) -> None:
@@ -143,14 +145,11 @@ def _is_gone(error: Exception) -> bool:
 @lru_cache(maxsize=8)
 def _client(where: str) -> Any:
     """Return the client of a folder or URL: a folder can be open only once."""
-    try:
-        from qdrant_client import QdrantClient
-    except ImportError as error:
-        raise MissingExtra("A Qdrant collection", "qdrant") from error
+    package = _qdrant()
     if is_url(where):
-        return QdrantClient(url=where, timeout=60, check_compatibility=False)  # it may be away: `retry` says so
+        return package.QdrantClient(url=where, timeout=60, check_compatibility=False)  # it may be away: `retry` says so
     try:
-        client = QdrantClient(path=where)
+        client = package.QdrantClient(path=where)
         atexit.register(client.close)  # before the interpreter takes away what closing needs
         return client
     except RuntimeError as error:
@@ -159,7 +158,9 @@ def _client(where: str) -> Any:
         ) from error
 
 
-def _models() -> Any:
-    from qdrant_client import models
-
-    return models
+def _qdrant() -> Any:
+    try:
+        import qdrant_client
+    except ImportError as error:
+        raise MissingExtra("A Qdrant collection", "qdrant") from error
+    return qdrant_client
