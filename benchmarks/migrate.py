@@ -115,7 +115,8 @@ def retrieval(args: argparse.Namespace, old: str, new: str, seed: int, _: int) -
     truth = nearest(y[STORE:], y[:STORE])
     # old vectors that the solve did not see (nor their texts in y): beside those it did
     free = estimate_recall(mapped[:CHECK], mapped[CHECK : args.texts], y[HALF : HALF + args.texts], store=STORE)
-    checked = measure_recall(mapped[:CHECK], y[:CHECK], store=STORE)
+    others = mapped[CHECK : args.texts], y[HALF : HALF + args.texts]
+    checked = measure_recall(mapped[:CHECK], y[:CHECK], others=others, store=STORE)
     return {
         "ours": common(hits, truth), "beside": common(nearest(y[STORE:], unit(x[:STORE] @ best)), truth),
         "verdict": found.verdict.word, "free": round(free.value, 4), "checked": round(checked.value, 4),

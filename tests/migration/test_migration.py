@@ -157,9 +157,10 @@ def test_pairs_from_a_file_and_by_equal_ids(both, tmp_path):
 
 def test_recall_is_one_for_the_same_vectors_and_falls_with_noise():
     rng = np.random.default_rng(1)
-    points = rng.normal(size=(400, 5))
+    points = _unit(rng.normal(size=(400, 5)))
     assert measure_recall(points, points, store=400).value == 1.0
-    little, much = (measure_recall(points + s * rng.normal(size=points.shape), points, store=400) for s in (0.1, 0.5))
+    noisy = [_unit(points + s * rng.normal(size=points.shape)) for s in (0.05, 0.25)]
+    little, much = (measure_recall(one, points, store=400) for one in noisy)
     assert 1 > little.value > much.value > 0.1
     larger = measure_recall(points, points, store=6400)
     assert larger.raw == 1.0
@@ -169,13 +170,16 @@ def test_recall_is_one_for_the_same_vectors_and_falls_with_noise():
         measure_recall(points[:20], points[:20], store=100)
 
 
-def test_recall_by_hand():
-    """Two of the ten neighbours of each query are swapped out, so that eight are common."""
-    angle = np.linspace(0, 1, 60)
-    line = np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    turned = measure_recall(line, line[::-1].copy(), store=60)  # row i there is row 59 − i here
-    assert turned.raw < 0.4
-    assert measure_recall(line, line, store=60).raw == 1.0
+def test_other_texts_stand_in_for_a_larger_store():
+    """300 pairs, and other texts, say about what 3,000 pairs would."""
+    rng = np.random.default_rng(3)
+    truth = _unit(rng.normal(size=(6000, 5)))
+    mapped = _unit(truth + 0.08 * rng.normal(size=truth.shape))
+    whole = measure_recall(mapped[:3000], truth[:3000], store=3000)
+    part = measure_recall(mapped[:300], truth[:300], others=(mapped[300:3000], truth[2400:]), store=3000)
+    alone = measure_recall(mapped[:300], truth[:300], store=300)
+    assert part.value == pytest.approx(whole.value, abs=0.08)  # a little low: the two spaces are filled by other texts
+    assert alone.raw > whole.raw + 0.1
 
 
 def test_the_estimate_without_pairs_falls_with_what_two_clouds_disagree_on():

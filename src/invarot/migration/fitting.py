@@ -129,7 +129,9 @@ def fit(
     solved = time.perf_counter() - begun
     adapter = Adapter(np.asarray(to_numpy(alignment.map), dtype=np.float32))
     if len(test_x):
-        recall = measure_recall(adapter.apply(test_x), test_y, store=drawn_old.info.count)
+        some = len(drawn_old.vectors) and len(drawn_new.vectors)
+        others = (adapter.apply(drawn_old.vectors), drawn_new.vectors) if some else None
+        recall = measure_recall(adapter.apply(test_x), test_y, others=others, store=drawn_old.info.count)
     else:
         recall = estimate_recall(
             adapter.apply(held), adapter.apply(fitted), drawn_new.vectors, store=drawn_old.info.count

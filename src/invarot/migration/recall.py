@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import to_numpy
 from ..checks import check_count
 from ..errors import InputError
-from ..retrieval import neighbours
 
 AT = 10
 LEAST = 50  # pairs that a measurement needs
@@ -20,7 +18,7 @@ QUERIES, DOCUMENTS = 1000, 8000  # of a sample, at most
 DOUBLING = 0.017  # what recall loses when a store doubles
 FIT = (1.528, 0.619, -0.097)  # log(1 − recall) = FIT · (1, log(1.02 − r), log documents)
 MARGIN = 0.12  # of the estimate: its largest error on pairs of models it was not fitted on
-MARGIN_DOUBLING = 0.008  # of each doubling from what was measured to the store
+MARGIN_DOUBLING = 0.015  # of each doubling from what was measured to the store
 
 
 @dataclass(frozen=True)
@@ -58,10 +56,12 @@ class Recall:
         return tuple(said)
 
 
-def measure_recall(mapped: Any, new: Any, *, store: int, at: int = AT) -> Recall:
-    """Measure recall on pairs: row i of ``mapped`` (k, d) and of ``new`` (k, d) are the same text.
+def measure_recall(mapped: Any, new: Any, *, store: int, others: tuple[Any, Any] | None = None, at: int = AT) -> Recall:
+    """Measure recall on pairs: row i of ``mapped`` (k, d) and of ``new`` (k, d) are the same text, all of unit length.
 
-    Each pair is a query among the others; the value is carried over to ``store`` rows.
+    ``others`` are mapped old vectors and new vectors of any other texts: they fill both spaces up to the density of a larger
+    store, and some of the new ones are queries too. Of the pairs that are among the ``at`` nearest of a query in the new space,
+    how many are so in the mapped one? The value is carried over to ``store`` rows where there are more than that.
     """
     check_count(at, "at")
     count = len(new)
@@ -69,11 +69,17 @@ def measure_recall(mapped: Any, new: Any, *, store: int, at: int = AT) -> Recall
         raise InputError(
             f"check_pairs: expected at least {max(LEAST, at + 2)} pairs to measure recall on, got {count}; embed more texts"
         )
-    asked = np.arange(count)[:: max(1, count // 2000)]
-    hits = _count_common(new[asked], mapped, new, asked, at) / at
-    raw = float(hits.mean())
-    steps = math.log2(max(store, at + 1) / count)
-    margin = 2 * float(hits.std()) / math.sqrt(len(asked)) + MARGIN_DOUBLING * abs(steps)
+    fill_old, fill_new = (mapped[:0], new[:0]) if others is None else others
+    asked = np.concatenate([new[:QUERIES], fill_new[: min(2 * QUERIES, len(fill_new) // 4)]])
+    fill_new = fill_new[len(asked) - min(count, QUERIES) :]
+    size = min(len(fill_old), len(fill_new), max(store - count, 0))
+    right = _among_nearest(asked, new, fill_new[:size], at)
+    hits = int((right & _among_nearest(asked, mapped, fill_old[:size], at)).sum())
+    raw = hits / max(int(right.sum()), 1)
+    steps = math.log2(max(store, at + 1) / (count + size))
+    margin = 2 * math.sqrt(0.25 / max(int(right.sum()) / 3, 1)) + MARGIN_DOUBLING * abs(
+        steps
+    )  # hits come in threes or so
     return Recall(_clip(raw - DOUBLING * steps), margin, True, raw, count, at)
 
 
@@ -112,13 +118,14 @@ def _stand_out(queries: Any, documents: Any) -> float:
     return float(np.mean((best - cosines.mean(axis=1)) / np.maximum(cosines.std(axis=1), 1e-12)))
 
 
-def _count_common(queries: Any, mapped: Any, new: Any, own: Any, at: int) -> np.ndarray[Any, Any]:
-    """Return how many of the ``at`` nearest each query has in common in both spaces, its own row left out."""
-    lists = []
-    for documents in (mapped, new):
-        found = to_numpy(neighbours(queries, documents, method="cosine", k=at + 1)[0])
-        lists.append([[one for one in row if one != self][:at] for row, self in zip(found.tolist(), own, strict=True)])
-    return np.asarray([len(set(a) & set(b)) for a, b in zip(*lists, strict=True)], dtype=np.float64)
+def _among_nearest(asked: Any, pairs: Any, others: Any, at: int) -> np.ndarray[Any, Any]:
+    """Return (queries, pairs) flags: is a pair among the ``at`` nearest of all? The first queries are pairs: not their own."""
+    own = asked @ pairs.T
+    first = np.arange(min(len(asked), len(pairs), QUERIES))
+    own[first, first] = -np.inf
+    every = np.concatenate([own, asked @ others.T], axis=1)
+    found: np.ndarray[Any, Any] = own >= np.partition(every, -at, axis=1)[:, -at][:, None]
+    return found
 
 
 def _clip(value: float) -> float:

@@ -110,14 +110,9 @@ class ArrayFile:
 class NpyFile(ArrayFile):
     @contextmanager
     def _table(self, size: int, start: int) -> Iterator[Rows]:
-        try:
-            values = np.load(self.path, mmap_mode="r", allow_pickle=False)
-        except (ValueError, EOFError) as error:
-            raise InputError(
-                f"{self.address}: expected a plain array of numbers, got another file ({error}); save it with np.save"
-            ) from error
-        shape = _check_shape(values.shape, values.dtype, self.address)
-        yield shape, (values[row : row + size] for row in range(start, shape[0], size)), None
+        with open(self.path, "rb") as stream:
+            shape, dtype = _read_npy_header(stream, self.address)
+            yield shape, _stream_rows(stream, shape, dtype, size, start, self.address), None
 
     def _assemble(self, stream: BinaryIO, info: Info) -> None:
         _write_npy(stream, info, self.spool)
@@ -141,11 +136,7 @@ class NpzFile(ArrayFile):
                     raise InputError(
                         f"{self.address}: expected an id per vector, got {len(ids)} ids, {shape[0]} vectors"
                     )
-                width = shape[1] * dtype.itemsize
-                stream.seek(start * width, 1)
-                counts = (min(size, shape[0] - row) for row in range(start, shape[0], size))
-                blocks = (_take(stream, count, width, dtype, shape[1], self.address) for count in counts)
-                yield shape, blocks, ids
+                yield shape, _stream_rows(stream, shape, dtype, size, start, self.address), ids
 
     def _assemble(self, stream: BinaryIO, info: Info) -> None:
         with zipfile.ZipFile(stream, "w") as archive, archive.open("vectors.npy", "w", force_zip64=True) as member:
@@ -214,21 +205,31 @@ def _read_ids(archive: zipfile.ZipFile, name: str) -> list[Any]:
 
 
 def _read_npy_header(stream: Any, address: str) -> tuple[tuple[int, int], np.dtype[Any]]:
-    version = np.lib.format.read_magic(stream)
-    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, fortran, dtype = read(stream)
+    try:
+        version = np.lib.format.read_magic(stream)
+        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, fortran, dtype = read(stream)
+    except ValueError as error:
+        raise InputError(
+            f"{address}: expected a plain array of numbers, got another file ({error}); save it with np.save"
+        ) from error
     if fortran:
         raise InputError(f"{address}: expected rows in C order, got Fortran order; save np.ascontiguousarray(vectors)")
     return _check_shape(shape, dtype, address), dtype
 
 
-def _take(
-    stream: Any, count: int, width: int, dtype: np.dtype[Any], columns: int, address: str
-) -> np.ndarray[Any, Any]:
-    block = stream.read(count * width)
-    if len(block) < count * width:
-        raise InputError(f"{address}: expected all rows of 'vectors', got a truncated file; copy it again")
-    return np.frombuffer(block, dtype).reshape(count, columns)
+def _stream_rows(
+    stream: Any, shape: tuple[int, int], dtype: np.dtype[Any], size: int, start: int, address: str
+) -> Iterator[np.ndarray[Any, Any]]:
+    """Yield rows from ``start`` on, ``size`` at a time, from a stream that stands at the first row."""
+    width = shape[1] * dtype.itemsize
+    stream.seek(start * width, 1)
+    for row in range(start, shape[0], size):
+        count = min(size, shape[0] - row)
+        block = stream.read(count * width)
+        if len(block) < count * width:
+            raise InputError(f"{address}: expected {shape[0]} rows, got a truncated file; copy it again")
+        yield np.frombuffer(block, dtype).reshape(count, shape[1])
 
 
 def _write_npy(stream: BinaryIO, info: Info, spool: Spool) -> None:
