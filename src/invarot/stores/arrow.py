@@ -81,7 +81,7 @@ class _Table:
         schema = make_schema(self.like, fixed=False)
         with write_atomically(self.path) as stream, self._writer(stream, schema) as writer:
             for part in self._finished_parts():
-                writer.write_table(pyarrow().feather.read_table(part, memory_map=True))
+                writer.write_table(pyarrow().feather.read_table(part, memory_map=False))
         shutil.rmtree(self.parts)
 
     def drop(self) -> None:

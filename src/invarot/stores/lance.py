@@ -70,7 +70,7 @@ class LanceTable:
         self._open().add(to_arrow(batch, make_schema(self.like, fixed=True), self.like, self.address))
 
     def finish(self) -> None:
-        self._open().optimize()  # one batch is one fragment: join them
+        """A table is complete as it is; to join its fragments, ``table.optimize()``, takes memory for all of them."""
 
     def drop(self) -> None:
         if self.exists():
