@@ -1,11 +1,12 @@
 """Is a migration that is killed lost? kill -9 at random moments of the copy that ``invarot migrate --map-store`` makes.
 
-    python benchmarks/migrate_kill.py [--kills 30] [--rows 20000] [--million]
+    python benchmarks/migrate_kill.py [--kills 30] [--rows 20000]
+    python benchmarks/migrate_kill.py --million
 
 The map is given, so that every kill falls on the copy and not on the solve; the same program is started again until it ends. Then
 every row has to be in the destination once, with its id, payload and mapped vector, and the source has to have the bytes it had.
 ``--million`` streams a million vectors from a .npy file to a Parquet file and a LanceDB table, and prints the peak memory of the process.
-Writes results/migrate_kill.md.
+Writes results/migrate_kill.md, or results/migrate_million.md.
 """
 
 from __future__ import annotations
@@ -38,9 +39,14 @@ def main() -> None:
     parser.add_argument("--million", action="store_true")
     parser.add_argument("--out", type=Path, default=Path("results"))
     args = parser.parse_args()
-    lines = ["# Migrations that are killed, and large ones", ""]
-    command = "python benchmarks/migrate_kill.py" + (" --million" if args.million else "")
-    lines += header(command)
+    if args.million:
+        stream(args.out)
+    else:
+        kill(args)
+
+
+def kill(args: argparse.Namespace) -> None:
+    lines = ["# Migrations that are killed", "", *header("python benchmarks/migrate_kill.py")]
     lines += [
         f"kill -9 at random moments while {args.rows} rows of 32 dimensions are written in batches of {BATCH}; then the same program again.", "",
         "| destination | kills | of them inside the writing | lost | twice | wrong vector, id or payload | source bit-identical |",
@@ -53,14 +59,18 @@ def main() -> None:
             less = FEWER.get(place.partition(":")[0], 1)
             lines.append(try_place(Path(folder), place, kills, args.rows // less, BATCH // less, rng))
         print(lines[-1], flush=True)
-    if args.million:
-        lines += ["", "One million vectors, 256 dimensions (1.0 GB of float32), in a process of its own:", "",
-                  "| destination | s | rows/s | peak memory of the process, MB |", "|---|---|---|---|"]  # fmt: skip
-        for place in ("{0}/new.parquet", "lancedb:{0}/lance#new"):
-            with tempfile.TemporaryDirectory() as folder:
-                lines.append(stream_million(Path(folder), place))
-            print(lines[-1], flush=True)
-    print(write_page(args.out / "migrate_kill.md", lines))
+    write_page(args.out / "migrate_kill.md", lines)
+
+
+def stream(out: Path) -> None:
+    lines = ["# A million vectors through a migration", "", *header("python benchmarks/migrate_kill.py --million"),
+             "One million vectors, 256 dimensions (1.0 GB of float32), from a .npy file, in a process of its own.", "",
+             "| destination | s | rows/s | peak memory of the process, MB |", "|---|---|---|---|"]  # fmt: skip
+    for place in ("{0}/new.parquet", "lancedb:{0}/lance#new"):
+        with tempfile.TemporaryDirectory() as folder:
+            lines.append(stream_million(Path(folder), place))
+        print(lines[-1], flush=True)
+    write_page(out / "migrate_million.md", lines)
 
 
 def make_source(folder: Path, rows: int) -> None:
@@ -162,13 +172,14 @@ def compare(folder: Path, address: str, rows: int) -> tuple[int, int, int]:
 
 
 MILLION = """
-import resource, sys, time
+import re, sys, time
 from invarot import migration, stores
 folder, place = sys.argv[1:]
 begun = time.perf_counter()
 migration.map_store(stores.open(folder + "/old.npy"), stores.open(place), migration.load(folder + "/map.safetensors"),
                     info=stores.Info(1_000_000, 256, whole_ids=True, payload=False))
-print(time.perf_counter() - begun, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+# not ru_maxrss, which a process inherits from its parent
+print(time.perf_counter() - begun, int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) / 1024)
 """
 
 
