@@ -20,9 +20,9 @@ ORDER = (
     {"cli"},
     {"experiments"},
     {ROOT},
-    {"report", "estimators"},
-    {"translation", "clouds"},
-    {"baselines", "storage"},
+    {"report", "estimators", "torch"},
+    {"translation", "migration", "clouds"},
+    {"baselines", "storage", "stores"},
     {"alignment"},
     {"starts"},
     {"geometry", "transport", "retrieval", "words"},
@@ -56,7 +56,8 @@ WITHIN = (
 )  # fmt: skip
 APART = {"search", "improve", "judging"}  # none of them may know another
 SOLVING = {"alignment", "starts", "transport", "geometry", "retrieval"}  # where nothing may depend on chance of its own
-TORCH = {"arrays", "transport.gpu"}  # the only modules that may know that torch exists
+# the only modules that may know that torch exists; invarot.torch is a torch module for torch users
+TORCH = {"arrays", "transport.gpu", "torch"}
 
 MODULES = {
     ".".join(path.relative_to(SRC).with_suffix("").parts).removesuffix("__init__").rstrip("."): path

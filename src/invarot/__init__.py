@@ -16,6 +16,8 @@ from .transport.schedule import Schedule
 if TYPE_CHECKING:
     from . import baselines as baselines
     from . import clouds as clouds
+    from . import migration as migration
+    from . import stores as stores
     from . import translation as translation
     from . import words as words
     from .estimators import InvariantAligner as InvariantAligner
@@ -25,10 +27,11 @@ __version__ = "0.1.0"
 __all__ = [
     "Alignment", "Evidence", "Exact", "History", "InputError", "MemoryBound", "MissingExtra",
     "NotAligned", "NotConverged", "Rotations", "Schatten", "Schedule", "Search", "Sinkhorn", "Stages", "StartRecord",
-    "Status", "Step", "Verdict", "align", "baselines", "clouds", "load", "paper", "translation", "words",
+    "Status", "Step", "Verdict", "align", "baselines", "clouds", "load", "migration", "paper", "stores", "translation",
+    "words",
 ]  # fmt: skip
 
-_ROOMS = ("baselines", "clouds", "translation", "words")  # imported on first use
+_ROOMS = ("baselines", "clouds", "migration", "stores", "translation", "words")  # imported on first use
 
 
 def __dir__() -> list[str]:

@@ -6,6 +6,7 @@ from .emd import emd
 from .entropic import entropic
 from .gromov_wasserstein import gromov_wasserstein
 from .invariant import l2_invarot, linf_invarot, lp_invarot
+from .mini_vec2vec import mini_vec2vec
 from .oracle import oracle
 from .procrustes import procrustes
 from .self_learning import learn_maps, self_learning
@@ -14,6 +15,6 @@ from .wasserstein_procrustes import wasserstein_procrustes, wasserstein_procrust
 
 __all__ = [
     "adversarial", "adversarial_runs", "earth_mover", "emd", "entropic", "gromov_wasserstein", "l2_invarot",
-    "learn_maps", "linf_invarot", "lp_invarot", "oracle", "procrustes", "self_learning", "softassign", "wasserstein_procrustes",
+    "learn_maps", "linf_invarot", "lp_invarot", "mini_vec2vec", "oracle", "procrustes", "self_learning", "softassign", "wasserstein_procrustes",
     "wasserstein_procrustes_runs",
 ]  # fmt: skip

@@ -12,7 +12,16 @@ BAD_INPUT, INTERRUPTED = 2, 130
 
 def main() -> None:
     """Run the command line: input and file errors print one line and exit with 2, Ctrl-C exits with 130."""
-    from . import align, demo, evaluate, export, register, reproduce, translate  # noqa: F401 -- each registers its command
+    from . import (  # noqa: F401 -- each registers its command
+        align,
+        demo,
+        evaluate,
+        export,
+        migrate,
+        register,
+        reproduce,
+        translate,
+    )
 
     try:
         app()

@@ -1,0 +1,265 @@
+"""Embedding models brought together with nothing paired: the retrieval of a migrated store, known pairs, mini-vec2vec.
+
+    python benchmarks/migrate.py --data DATA [--parts retrieval curve baseline] [--pairs minilm-mpnet …] [--texts 8000]
+                                 [--device cuda] [--start auto|supervised] [--seeds 1]
+    python benchmarks/migrate.py --data DATA --calibrate
+
+DATA/text holds minilm.npy, mpnet.npy and wordllama.npy: 18,000 texts in three models. Old vectors of rows 0–7,999 and new ones
+of rows 8,000–15,999 (the first ``--texts`` of each) are all that a solve sees; rows 16,000–17,999 only score.
+
+*retrieval*: 16,000 old vectors are written through the adapter to a LanceDB table; recall@10 of 2,000 new queries in it, against
+the new model's own exact search, beside supervised Procrustes (16,000 pairs) and the dry run's estimates: without pairs, and
+from 500 pairs that the solve does not see. *curve*: top-1 among the 2,000 scoring texts, with k known pairs in the solve, beside
+Procrustes from the same pairs. *baseline*: the same with no pairs, beside mini-vec2vec. Each row goes to migrate.csv as it is
+done, and a run that was stopped goes on; ``--start supervised`` starts the solves at the supervised map and says so.
+
+``--calibrate`` prints the constants of migration/recall.py, fitted on MiniLM–mpnet and on word vectors (glove/, navec/,
+europarl*/), never on wordllama, and their errors there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import itertools
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from provenance import header, write_page
+
+import invarot
+from invarot import migration, stores
+from invarot.arrays import place, to_numpy
+from invarot.baselines import mini_vec2vec
+from invarot.experiments.provenance import describe_commit
+from invarot.geometry.orthogonal import polar
+from invarot.migration.recall import AT, DOUBLING, FIT, compare_clouds, estimate_recall, measure_recall
+from invarot.words import read_vectors
+
+MODELS = ("minilm", "mpnet", "wordllama")
+KNOWN = (0, 5, 10, 20, 50, 100, 500)
+HALF, STORE, CHECK = 8000, 16_000, 500
+KEYS = ("part", "pair", "texts", "start", "seed", "k")
+FIELDS = (*KEYS, "ours", "beside", "verdict", "free", "checked", "seconds", "device", "commit")
+Row = dict[str, Any]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--parts", nargs="+", default=["retrieval", "curve", "baseline"])
+    parser.add_argument("--pairs", nargs="+", default=["-".join(pair) for pair in itertools.permutations(MODELS, 2)])
+    parser.add_argument("--texts", type=int, default=HALF)
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--start", choices=("auto", "supervised"), default="auto")
+    parser.add_argument("--calibrate", action="store_true")
+    parser.add_argument("--out", type=Path, default=Path("results"))
+    args = parser.parse_args()
+    if args.calibrate:
+        calibrate(args.data)
+        return
+    path = args.out / "migrate.csv"
+    done = {tuple(row[key] for key in KEYS) for row in read_rows(path)}
+    for part, pair, seed in itertools.product(args.parts, args.pairs, range(args.seeds)):
+        for k in KNOWN if part == "curve" else (0,):
+            key = (part, pair, str(args.texts), args.start, str(seed), str(k))
+            if key in done:
+                continue
+            begun = time.perf_counter()
+            found = PARTS[part](args, *pair.split("-"), seed, k)
+            row = {**dict(zip(KEYS, key, strict=True)), "device": args.device, "commit": describe_commit(),
+                   "seconds": round(time.perf_counter() - begun, 1), **found}  # fmt: skip
+            add_row(path, row)
+            print(row, flush=True)
+    summarise(path, args.out)
+
+
+def load(data: Path, model: str) -> np.ndarray[Any, Any]:
+    rows = np.load(data / "text" / f"{model}.npy").astype(np.float32)
+    return unit(rows)
+
+
+def unit(rows: Any) -> Any:
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def supervised(x: Any, y: Any) -> Any:
+    return polar(x[:STORE].T @ y[:STORE])
+
+
+# -- the three parts ---------------------------------------------------------------------------------------------------
+
+
+def retrieval(args: argparse.Namespace, old: str, new: str, seed: int, _: int) -> Row:
+    x, y = load(args.data, old), load(args.data, new)
+    best = supervised(x, y)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        np.save(folder / "half.npy", x[: args.texts])
+        np.save(folder / "all.npy", x[:STORE])
+        rows = np.r_[HALF : HALF + args.texts, :CHECK]  # the last 500 are new vectors of old texts
+        np.savez(folder / "sample.npz", vectors=y[rows], ids=rows)
+        half, sample, whole = (stores.open(folder / one) for one in ("half.npy", "sample.npz", "all.npy"))
+        start = best if args.start == "supervised" else "auto"
+        check = [(k, k) for k in range(CHECK)]
+        found = migration.fit(half, sample, check_pairs=check, sample=HALF, start=start, device=args.device, rng=seed)
+        table = stores.open(f"lancedb:{folder}/db#mapped")
+        migration.map_store(whole, table, found.adapter)
+        hits = search_table(folder / "db", y[STORE:])
+        mapped = found.adapter.apply(x[:STORE])
+    truth = nearest(y[STORE:], y[:STORE])
+    # old vectors that the solve did not see (nor their texts in y): beside those it did
+    free = estimate_recall(mapped[:CHECK], mapped[CHECK : args.texts], y[HALF : HALF + args.texts], store=STORE)
+    others = mapped[CHECK : args.texts], y[HALF : HALF + args.texts]
+    checked = measure_recall(mapped[:CHECK], y[:CHECK], others=others, store=STORE)
+    return {
+        "ours": common(hits, truth), "beside": common(nearest(y[STORE:], unit(x[:STORE] @ best)), truth),
+        "verdict": found.verdict.word, "free": round(free.value, 4), "checked": round(checked.value, 4),
+    }  # fmt: skip
+
+
+def search_table(folder: Path, queries: Any) -> Any:
+    """Return the rows of the ten nearest of each query in the LanceDB table, searched exactly."""
+    import lancedb
+
+    table = lancedb.connect(str(folder)).open_table("mapped")
+    found = []
+    for query in queries:
+        answer = (
+            table.search(query, vector_column_name="vector")
+            .distance_type("cosine")
+            .limit(AT)
+            .select(["id", "_distance"])
+        )
+        found.append(answer.to_arrow().column("id").to_pylist())
+    return np.asarray(found)
+
+
+def nearest(queries: Any, documents: Any) -> Any:
+    return np.argpartition(-(queries @ documents.T), AT, axis=1)[:, :AT]
+
+
+def common(found: Any, truth: Any) -> float:
+    return round(float(np.mean([len({*a} & {*b}) / AT for a, b in zip(found, truth, strict=True)])), 4)
+
+
+def curve(args: argparse.Namespace, old: str, new: str, seed: int, k: int) -> Row:
+    x, y = load(args.data, old), load(args.data, new)
+    left, right = x[: args.texts], y[HALF : HALF + args.texts]
+    rows = np.random.default_rng(seed).permutation(args.texts)[:k]  # texts of the old side, embedded by both
+    right = np.concatenate([y[rows], right])
+    seeds = np.stack([rows, np.arange(k)], axis=1) if k else None
+    start = supervised(x, y) if args.start == "supervised" else "auto"
+    found = invarot.align(left, right, seeds=seeds, start=start, device=args.device, rng=seed)
+    few = polar(x[rows].T @ y[rows]) if k else None
+    beside = "" if few is None else top_one(x[STORE:] @ few, y[STORE:])
+    return {"ours": top_one(x[STORE:] @ found.map, y[STORE:]), "beside": beside, "verdict": found.verdict.word}
+
+
+def baseline(args: argparse.Namespace, old: str, new: str, seed: int, _: int) -> Row:
+    x, y = load(args.data, old), load(args.data, new)
+    left, right = x[: args.texts], y[HALF : HALF + args.texts]
+    start = supervised(x, y) if args.start == "supervised" else "auto"
+    ours = invarot.align(left, right, start=start, device=args.device, rng=seed)
+    theirs = mini_vec2vec(place(left, args.device), place(right, args.device), rng=seed).on_host()
+    middle = right.mean(axis=0)  # their map is between centred rows: score it there
+    scores = (top_one(ours.transform(x[STORE:]), y[STORE:]),
+              top_one(theirs.transform(x[STORE:]) - middle, y[STORE:] - middle))  # fmt: skip
+    return {"ours": scores[0], "beside": scores[1], "verdict": ours.verdict.word}
+
+
+def top_one(mapped: Any, y: Any) -> float:
+    """Percent of texts whose own vector is the nearest among all scoring texts."""
+    best = (unit(to_numpy(mapped)) @ unit(y).T).argmax(axis=1)
+    return round(100 * float(np.mean(best == np.arange(len(y)))), 2)
+
+
+PARTS = {"retrieval": retrieval, "curve": curve, "baseline": baseline}
+
+
+# -- the constants of the estimate -------------------------------------------------------------------------------------
+
+
+def calibrate(data: Path) -> None:
+    fitted = [case for name, x, y in paired_clouds(data) for case in cases(name, x, y)]
+    system = np.asarray([(1, np.log(1.02 - r), np.log(n)) for _, n, r, _ in fitted])
+    recall = np.asarray([value for *_, value in fitted])
+    constants = np.linalg.lstsq(system, np.log(1 - recall), rcond=None)[0]
+    print("fitted now", constants.round(3).tolist(), "in the code", FIT)
+    print("largest error on the cases of the fit", np.abs(1 - np.exp(system @ constants) - recall).max().round(3))
+    x, y = load(data, "minilm"), load(data, "mpnet")
+    falls = [(true_recall(a, b, 500) - true_recall(a, b, STORE)) / 5 for a, b in ((x, y), (y, x))]
+    print("loss a doubling, MiniLM–mpnet, 500 to 16,000 rows", np.mean(falls).round(4), "in the code", DOUBLING)
+    for old, new in itertools.permutations(MODELS, 2):
+        if "wordllama" in (old, new):
+            for name, n, r, value in cases(f"{old}-{new}", load(data, old), load(data, new)):
+                guess = 1 - np.exp(np.dot(FIT, (1, np.log(1.02 - r), np.log(n))))
+                print(f"not fitted: {name} {n} documents: recall {value:.3f}, estimate {guess:.3f}")
+
+
+def paired_clouds(data: Path) -> Iterator[tuple[str, Any, Any]]:
+    """The same texts or words in two spaces, both directions: what the estimate is fitted on."""
+    x, y = load(data, "minilm"), load(data, "mpnet")
+    found = [("minilm-mpnet", x, y)]
+    for name, left, right in (("glove", "glove/en-glove50", "glove/en-glove100"), ("navec", "navec/hudlit", "navec/news"),
+                              ("europarl", "europarl100/en", "europarl300/en")):  # fmt: skip
+        a, b = (read_vectors(data / f"{one}.npz", max_words=12_000) for one in (left, right))
+        place_in_b = {word: k for k, word in enumerate(b.words)}
+        both = [(k, place_in_b[word]) for k, word in enumerate(a.words) if word in place_in_b]
+        sides = (unit(a.vectors[[k for k, _ in both]]), unit(b.vectors[[k for _, k in both]]))
+        found.append((name, *(unit(side - side.mean(axis=0)) for side in sides)))
+    for name, x, y in found:
+        yield name, x, y
+        yield f"{name} back", y, x
+
+
+def cases(name: str, x: Any, y: Any) -> Iterator[tuple[str, int, float, float]]:
+    """Name, documents, the ratio that needs no pairs, and the true recall, for several sizes."""
+    order = np.random.default_rng(0).permutation(len(x))
+    x, y = x[order], y[order]
+    mapped = unit(x @ polar(x.T @ y))
+    for size in (1250, 2500, 5000, 9000):
+        if 2 * size <= len(x):
+            asked = min(1000, size // 5)
+            r, documents = compare_clouds(mapped[:asked], mapped[asked:size], y[size : 2 * size])
+            truth = nearest(y[:asked], y[asked:size])
+            yield name, documents, r, common(nearest(y[:asked], mapped[asked:size]), truth)
+
+
+def true_recall(x: Any, y: Any, rows: int) -> float:
+    return common(nearest(y[STORE:], unit(x[:rows] @ supervised(x, y))), nearest(y[STORE:], y[:rows]))
+
+
+# -- rows and pages ----------------------------------------------------------------------------------------------------
+
+
+def read_rows(path: Path) -> list[dict[str, str]]:
+    if not path.exists():
+        return []
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+def add_row(path: Path, row: Row) -> None:
+    fresh = not path.exists()
+    with path.open("a", newline="") as file:
+        writer = csv.DictWriter(file, FIELDS)
+        if fresh:
+            writer.writeheader()
+        writer.writerow(row)
+
+
+def summarise(path: Path, out: Path) -> None:
+    from migrate_page import make_page
+
+    rows = read_rows(path)
+    print(write_page(out / "migrate.md", [*header("python benchmarks/migrate.py --data DATA"), *make_page(rows, out)]))
+
+
+if __name__ == "__main__":
+    main()

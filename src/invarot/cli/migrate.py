@@ -1,0 +1,179 @@
+"""``invarot migrate``: bring a store of vectors to another embedding model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from ..checks import check_number
+from ..errors import InputError
+from ..migration import Adapter, Migration, estimate_cost, find_unfinished, fit, map_store
+from ..stores import Store
+from ..stores import open as open_store
+from .app import app, print_json, print_verdict, stderr
+
+NOT_WRITTEN = 3
+SNIPPET = """from safetensors.numpy import load_file
+adapter = load_file({path!r})["map"]
+query = query @ adapter  # a vector of the new model, for the old store"""
+
+
+@app.command("migrate")
+def migrate_command(
+    old: Annotated[
+        str,
+        typer.Argument(help="The store to migrate: a file, or lancedb:DIR#TABLE, qdrant:DIR#NAME, chroma:DIR#NAME."),
+    ],
+    new_sample: Annotated[
+        str, typer.Argument(help="Any vectors of the new model, of other texts or the same: a store likewise.")
+    ],
+    map_store_to: Annotated[
+        str | None, typer.Option("--map-store", metavar="DEST", help="Write all vectors, mapped, to this new store.")
+    ] = None,
+    map_queries: Annotated[
+        Path | None,
+        typer.Option("--map-queries", metavar="FILE", help="Write an adapter from new queries to the old store."),
+    ] = None,
+    pairs: Annotated[
+        str | None,
+        typer.Option(help="The same texts in both models, two ids a line; or: ids (equal ids). Used in the solve."),
+    ] = None,
+    check_pairs: Annotated[str | None, typer.Option(help="Likewise, used only to measure recall.")] = None,
+    at_least: Annotated[
+        float | None,
+        typer.Option(help="Write if the recall measured on --check-pairs is this or more, whatever the verdict."),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Verdict, recall, time and space; write nothing.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace what is at the destination.")] = False,
+    sample: Annotated[int, typer.Option(min=100, help="Vectors of each model used in the solve.")] = 8000,
+    effort: Annotated[str | None, typer.Option(help="quick, normal, high or max [normal].")] = None,
+    device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:N or auto [cpu].")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed: same seed, same result.")] = 0,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress, no summary.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")] = False,
+) -> None:
+    """Bring a store of vectors to another embedding model, with nothing paired.
+
+    The old store is only read. A run that was stopped goes on when the same command is given again.
+
+    Exit code 0: done; 2: bad input, or a server that went away; 3: nothing was written, since the verdict is not *aligned*
+    (or recall is below --at-least).
+    """
+    _check_options(map_store_to, map_queries, check_pairs, at_least, dry_run)
+    source, target = open_store(old), open_store(new_sample)
+    destination = None if map_store_to is None else open_store(map_store_to)
+    _check_free(destination, map_queries, replace, dry_run, source, target)
+    unfinished = None
+    if destination is not None and not replace and not dry_run:
+        unfinished = find_unfinished(source, target, destination)
+    if unfinished is not None and destination is not None:
+        stderr.print(f"going on with an unfinished copy to {destination.address}", highlight=False)
+        rows = _copy(source, destination, unfinished, None, replace=False, quiet=quiet)
+        _say_done({"rows": rows, "destination": destination.address}, quiet, as_json)
+        return
+    found = fit(
+        source, target, pairs=pairs, check_pairs=check_pairs, sample=sample, effort=effort, device=device, rng=seed
+    )
+    summary = _summarise(found, source, destination if dry_run else None, quiet or as_json)
+    good = found.is_good(at_least)
+    if good and not dry_run:
+        if destination is not None:
+            rows = _copy(source, destination, found.adapter, found, replace=replace, quiet=quiet)
+            summary |= {"rows": rows, "destination": destination.address}
+        if map_queries is not None:
+            found.adapter.inverse().save(map_queries)
+            summary |= {"adapter": str(map_queries), "snippet": SNIPPET.format(path=str(map_queries))}
+    summary["written"] = good and not dry_run
+    _say_done(summary, quiet, as_json)
+    if not good:
+        stderr.print("nothing was written" + ("" if dry_run else f": {_explain(found, at_least)}"), highlight=False)
+        raise typer.Exit(NOT_WRITTEN)
+
+
+def _check_options(
+    map_store_to: str | None, map_queries: Path | None, check_pairs: str | None, at_least: float | None, dry_run: bool
+) -> None:
+    if map_store_to is None and map_queries is None and not dry_run:
+        raise InputError(
+            "migrate: expected --map-store, --map-queries or --dry-run, got none of them; say what to make"
+        )
+    if at_least is not None:
+        check_number(at_least, "--at-least", low=0, high=1)
+        if check_pairs is None:
+            raise InputError("--at-least: expected together with --check-pairs, got no pairs to measure recall on")
+    if map_queries is not None and not map_queries.parent.is_dir():
+        raise InputError(f"--map-queries: expected a file in a folder that exists, got {map_queries}")
+
+
+def _check_free(
+    destination: Store | None, file: Path | None, replace: bool, dry_run: bool, old: Store, new: Store
+) -> None:
+    """Raise before the solve for what would stop the writing after it."""
+    if dry_run:
+        return
+    if file is not None and file.exists() and not replace:
+        raise InputError(
+            f"--map-queries: expected a new file, got {file}, which exists; choose another, or --replace it"
+        )
+    if destination is None:
+        return
+    if destination.address in (old.address, new.address):
+        raise InputError(f"--map-store: expected another store than the sources, got {destination.address}")
+    if destination.exists() and not replace and find_unfinished(old, new, destination) is None:
+        raise InputError(
+            f"--map-store: expected a new store, got {destination.address}, which exists; choose another name, or --replace it"
+        )
+
+
+def _summarise(found: Migration, source: Store, destination: Store | None, quiet: bool) -> dict[str, Any]:
+    """Return what was found, and print it unless ``quiet``; with a destination, also what writing to it will cost."""
+    recall = found.recall
+    summary: dict[str, Any] = {
+        "verdict": found.verdict.as_dict(),
+        "recall": {"at": recall.at, "value": recall.value, "margin": recall.margin, "measured": recall.measured},
+        "count": found.old.count, "dimensions": list(found.adapter.map.shape), "seconds": found.seconds,
+    }  # fmt: skip
+    cost = None
+    if destination is not None:
+        cost = estimate_cost(source, destination, found.adapter, found.old, found.seconds["read_old"])
+        summary["cost"] = {"seconds": cost.seconds, "bytes": cost.bytes}
+    if not quiet:
+        print_verdict(found.verdict, stderr)
+        lines = [str(recall), *(f"  · {line}" for line in recall.meaning)]
+        lines.append(f"solved in {found.seconds['solve']:.0f} s; {found.old.count} vectors to map")
+        lines += [] if cost is None else [f"writing {destination.address}: {cost}"] if destination else []
+        for line in lines:
+            stderr.print(line, highlight=False)
+    return summary
+
+
+def _copy(
+    source: Store, destination: Store, adapter: Adapter, found: Migration | None, *, replace: bool, quiet: bool
+) -> int:
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=24), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=stderr, transient=True, disable=quiet or not stderr.is_terminal) as bar:
+        task = bar.add_task("writing", total=source.info().count)
+        return map_store(
+            source, destination, adapter, info=None if found is None else found.old, replace_existing=replace,
+            on_rows=lambda rows: bar.update(task, completed=rows),
+        )  # fmt: skip
+
+
+def _explain(found: Migration, at_least: float | None) -> str:
+    if at_least is not None:
+        return f"recall is {found.recall.value:.2f}, below --at-least {at_least}"
+    return f"the verdict is {found.verdict.word}; a few known pairs help (--pairs), or measure recall (--check-pairs, --at-least)"
+
+
+def _say_done(summary: dict[str, Any], quiet: bool, as_json: bool) -> None:
+    if as_json:
+        print_json(summary)
+    elif not quiet:
+        if "destination" in summary:
+            stderr.print(f"{summary['rows']} vectors in {summary['destination']}", highlight=False)
+        if "adapter" in summary:
+            stderr.print(f"adapter in {summary['adapter']}; to use it:", highlight=False)
+            print(summary["snippet"])

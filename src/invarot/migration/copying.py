@@ -1,0 +1,136 @@
+"""Copy a store through an adapter: in batches, to go on after a crash, with ids and payload kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ..checks import check_count
+from ..errors import InputError
+from ..stores import Batch, Info, Store
+from ..stores.address import parse
+from ..stores.protocol import is_url
+from .adapter import Adapter, load
+
+SIZE = 2048  # rows a batch
+WRITING, COMPLETE = "writing", "complete"
+
+
+def journal_of(destination: Store) -> Path:
+    """Return the file beside a destination that holds its adapter, and whether it is complete.
+
+    For a server it lies in the working folder.
+    """
+    place = parse(destination.address)
+    if not place.engine:
+        return Path(place.where + ".adapter.safetensors")
+    folder = Path() if is_url(place.where) else Path(place.where).parent
+    stem = place.collection if is_url(place.where) else f"{Path(place.where).name}.{place.collection}"
+    return folder / f"{stem}.adapter.safetensors"
+
+
+def find_unfinished(old: Store, new: Store, destination: Store) -> Adapter | None:
+    """Return the adapter of a copy that was broken off, or None if there is none; InputError if it was another copy."""
+    path = journal_of(destination)
+    if not path.exists():
+        return None
+    adapter = load(path)
+    if adapter.facts.get("state") != WRITING:
+        return None
+    wanted = {"source": old.address, "sample": new.address, "destination": destination.address}
+    for name, address in wanted.items():
+        if adapter.facts.get(name) != address:
+            raise InputError(
+                f"{destination.address}: expected to go on with an unfinished copy with {name} {adapter.facts.get(name)}, got "
+                f"{address}; finish that one, or start again with --replace"
+            )
+    return adapter
+
+
+def map_store(
+    old: Store,
+    destination: Store,
+    adapter: Adapter,
+    *,
+    info: Info | None = None,
+    replace_existing: bool = False,
+    size: int = SIZE,
+    on_rows: Callable[[int], None] | None = None,
+) -> int:
+    """Write every row of ``old``, mapped, to a new store; return their number.
+
+    The adapter is written beside the destination first. A copy that was stopped or killed goes on when it is called again
+    with the adapter of :func:`find_unfinished`; no row is lost or written twice. ``old`` is only read.
+
+    Parameters
+    ----------
+    old, destination : Store
+    adapter : Adapter
+    info : Info, optional
+        Of ``old``, as a sample saw it (``Migration.old``); it shapes the new store.
+    replace_existing : bool
+        Delete what is at the destination first. Otherwise an existing store is an error.
+    size : int
+        Rows a batch; a copy that goes on keeps the one it began with.
+    on_rows : callable, optional
+        Called with the number of rows written so far, after each batch.
+    """
+    check_count(size, "size")
+    if old.address == destination.address:
+        raise InputError(f"destination: expected another store than the source, got {old.address} for both")
+    journal = journal_of(destination)
+    unfinished = adapter.facts.get("state") == WRITING and journal.exists()
+    if replace_existing and not unfinished:
+        destination.drop()
+        journal.unlink(missing_ok=True)
+    if not unfinished:
+        adapter = _open_journal(old, destination, adapter, info or _look(old), size)
+    facts = adapter.facts
+    shape = replace(old.info(), dimension=adapter.map.shape[1], whole_ids=facts["whole_ids"], payload=facts["payload"])
+    if shape.count != facts["count"]:
+        raise InputError(
+            f"{old.address}: expected {facts['count']} rows, as when the copy began, got {shape.count}; start again with "
+            "--replace"
+        )
+    done = destination.begin(shape, facts["batch"])
+    for batch in old.read(facts["batch"], start=done) if done < shape.count else ():
+        destination.append(Batch(batch.ids, adapter.apply(batch.vectors), batch.payload))
+        done += len(batch)
+        if on_rows is not None:
+            on_rows(done)
+    destination.finish()
+    _check_complete(destination, shape.count)
+    Adapter(adapter.map, {**facts, "state": COMPLETE}).save(journal)
+    return done
+
+
+def _look(old: Store) -> Info:
+    """Describe a store that no sample was drawn from, by its first row."""
+    first = next(old.read(1), None)
+    return replace(old.info(), whole_ids=first is not None and isinstance(first.ids[0], int))
+
+
+def _open_journal(old: Store, destination: Store, adapter: Adapter, info: Info, size: int) -> Adapter:
+    """Write the adapter beside a destination that does not exist yet, with what a copy needs to go on."""
+    if destination.exists():
+        raise InputError(
+            f"{destination.address}: expected a new store, got one that exists; choose another name, or --replace it"
+        )
+    facts: dict[str, Any] = {
+        **adapter.facts, "source": old.address, "destination": destination.address, "state": WRITING, "batch": size,
+        "count": info.count, "whole_ids": info.whole_ids, "payload": info.payload,
+    }  # fmt: skip
+    found = Adapter(adapter.map, facts)
+    found.save(journal_of(destination))
+    return found
+
+
+def _check_complete(destination: Store, count: int) -> None:
+    found = destination.info().count
+    if found != count:
+        raise InputError(
+            f"{destination.address}: expected {count} rows at the end, got {found}; another program wrote to it: start again "
+            "with --replace"
+        )

@@ -1,0 +1,239 @@
+"""Array files: .npy, .npz and .safetensors, with ids and payload in a second file, NAME.rows.jsonl, where there are any."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import struct
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+
+from ..errors import InputError
+from ..words.writers import write_atomically
+from .protocol import Batch, Info, check_vectors, missing
+from .spool import Spool, decode_rows, encode_row
+
+if TYPE_CHECKING:
+    from .address import Place
+
+Rows = tuple[tuple[int, int], Iterator[np.ndarray[Any, Any]], Sequence[Any] | None]
+
+
+class ArrayFile:
+    """One table in one file: what .npy, .npz, .safetensors and FAISS files share."""
+
+    def __init__(self, place: Place) -> None:
+        self.path = Path(place.where)
+        self.address = place.where
+        self.spool = Spool(self.path)
+        self.sidecar = self.path.with_name(self.path.name + ".rows.jsonl")
+
+    def exists(self) -> bool:
+        return self.path.exists() or self.spool.folder.exists()
+
+    def info(self) -> Info:
+        if not self.path.is_file():
+            raise missing(self.address, "a file")
+        with self._table(1, 0) as (shape, _, _):
+            return Info(shape[0], shape[1], self._metric())
+
+    def read(self, size: int, start: int = 0) -> Iterator[Batch]:
+        with self._table(size, start) as (shape, blocks, ids):
+            beside = itertools.islice(decode_rows(self.sidecar), start, None) if self.sidecar.is_file() else None
+            row = start
+            for block in blocks:
+                vectors = check_vectors(block, self.address, row, shape[1])
+                listed = range(row, row + len(vectors)) if ids is None else ids[row : row + len(vectors)]
+                names: list[Any] = list(listed)
+                payload: list[dict[str, Any]] = [{} for _ in vectors]
+                if beside is not None:
+                    names, payload = _next_rows(beside, len(vectors), self.sidecar)
+                yield Batch(names, vectors, payload)
+                row += len(vectors)
+
+    def begin(self, info: Info, size: int) -> int:
+        if self.path.is_file():  # a crash came after the last step but one
+            self.spool.drop()
+            return info.count
+        if not self.spool.begun:
+            self.spool.create(info)
+        return self.spool.rows()
+
+    def append(self, batch: Batch) -> None:
+        self.spool.append(batch)
+
+    def finish(self) -> None:
+        """Assemble the file; the second one is complete before the first appears."""
+        if self.path.is_file():
+            return
+        info = self.spool.about()
+        if self._needs_sidecar():
+            with write_atomically(self.sidecar) as stream:
+                for id, payload in self.spool.identities():
+                    stream.write(encode_row(id, payload).encode())
+        with write_atomically(self.path) as stream:
+            self._assemble(stream, info)
+        self.spool.drop()
+
+    def drop(self) -> None:
+        self.path.unlink(missing_ok=True)
+        self.sidecar.unlink(missing_ok=True)
+        self.spool.drop()
+
+    def space(self) -> int | None:
+        return sum(one.stat().st_size for one in (self.path, self.sidecar) if one.is_file())
+
+    def close(self) -> None:
+        """Nothing is held open between calls."""
+
+    def _needs_sidecar(self) -> bool:
+        return any(id != row or payload for row, (id, payload) in enumerate(self.spool.identities()))
+
+    def _metric(self) -> str:
+        return "cosine"
+
+    @contextmanager
+    def _table(self, size: int, start: int) -> Iterator[Rows]:
+        """Yield the shape, the rows from ``start`` on in blocks of ``size``, and the ids (None for row numbers)."""
+        raise NotImplementedError
+        yield
+
+    def _assemble(self, stream: BinaryIO, info: Info) -> None:
+        raise NotImplementedError
+
+
+class NpyFile(ArrayFile):
+    @contextmanager
+    def _table(self, size: int, start: int) -> Iterator[Rows]:
+        with open(self.path, "rb") as stream:
+            shape, dtype = _read_npy_header(stream, self.address)
+            yield shape, _stream_rows(stream, shape, dtype, size, start, self.address), None
+
+    def _assemble(self, stream: BinaryIO, info: Info) -> None:
+        _write_npy(stream, info, self.spool)
+
+
+class NpzFile(ArrayFile):
+    """``vectors``, and ``ids`` or ``words`` where they are strings or numbers; read as a stream, compressed or not."""
+
+    @contextmanager
+    def _table(self, size: int, start: int) -> Iterator[Rows]:
+        if not zipfile.is_zipfile(self.path):
+            raise InputError(f"{self.address}: expected an npz file, got a damaged or different one; save it again")
+        with zipfile.ZipFile(self.path) as archive:
+            members = {name.removesuffix(".npy") for name in archive.namelist()}
+            if "vectors" not in members:
+                raise InputError(f"{self.address}: expected an array 'vectors', got {sorted(members)}; rename it")
+            ids = next((_read_ids(archive, name) for name in ("ids", "words") if name in members), None)
+            with archive.open("vectors.npy") as stream:
+                shape, dtype = _read_npy_header(stream, self.address)
+                if ids is not None and len(ids) != shape[0]:
+                    raise InputError(
+                        f"{self.address}: expected an id per vector, got {len(ids)} ids, {shape[0]} vectors"
+                    )
+                yield shape, _stream_rows(stream, shape, dtype, size, start, self.address), ids
+
+    def _assemble(self, stream: BinaryIO, info: Info) -> None:
+        with zipfile.ZipFile(stream, "w") as archive, archive.open("vectors.npy", "w", force_zip64=True) as member:
+            _write_npy(member, info, self.spool)  # type: ignore[arg-type]
+
+
+class SafetensorsFile(ArrayFile):
+    """The tensor ``vectors``, or the only table; ids in the metadata ``words``, a JSON list, where there are any."""
+
+    @contextmanager
+    def _table(self, size: int, start: int) -> Iterator[Rows]:
+        from safetensors import SafetensorError, safe_open
+
+        try:
+            with safe_open(str(self.path), framework="np") as file:
+                names = sorted(file.keys())
+                tables = [name for name in names if len(file.get_slice(name).get_shape()) == 2]
+                if "vectors" not in names and len(tables) != 1:
+                    raise InputError(
+                        f"{self.address}: expected one table or one named 'vectors', got {names}; rename it"
+                    )
+                values = file.get_slice("vectors" if "vectors" in names else tables[0])
+                shape = _check_shape(tuple(values.get_shape()), values[:0].dtype, self.address)
+                words = (file.metadata() or {}).get("words")
+                ids = json.loads(words) if words else None
+                yield shape, (values[row : min(row + size, shape[0])] for row in range(start, shape[0], size)), ids
+        except (SafetensorError, TypeError) as error:
+            raise InputError(
+                f"{self.address}: expected safetensors of float16, float32 or float64, got a file that cannot be read "
+                f"({error})"
+            ) from error
+
+    def _assemble(self, stream: BinaryIO, info: Info) -> None:
+        size = 4 * info.count * info.dimension
+        table = {"dtype": "F32", "shape": [info.count, info.dimension], "data_offsets": [0, size]}
+        header = json.dumps({"vectors": table}).encode()
+        header += b" " * (-len(header) % 8)
+        stream.write(struct.pack("<Q", len(header)) + header)
+        for block in self.spool.blocks():
+            stream.write(block)
+
+
+def _check_shape(shape: tuple[int, ...], dtype: np.dtype[Any], address: str) -> tuple[int, int]:
+    if len(shape) != 2 or not shape[1] or dtype.kind not in "fiu":
+        raise InputError(f"{address}: expected a table (n, d) of numbers, got shape {shape} of {dtype}; convert it")
+    return shape[0], shape[1]
+
+
+def _next_rows(rows: Iterator[tuple[Any, dict[str, Any]]], count: int, path: Path) -> tuple[list[Any], list[Any]]:
+    found = list(itertools.islice(rows, count))
+    if len(found) < count:
+        raise InputError(f"{path}: expected a line for every vector, got too few; write both files again")
+    return [id for id, _ in found], [payload for _, payload in found]
+
+
+def _read_ids(archive: zipfile.ZipFile, name: str) -> list[Any]:
+    with archive.open(f"{name}.npy") as stream:
+        try:
+            ids = np.lib.format.read_array(stream, allow_pickle=False)
+        except ValueError as error:
+            raise InputError(
+                f"{archive.filename}: expected plain ids, got a pickle, which is not read ({error})"
+            ) from error
+    found: list[Any] = ids.tolist()
+    return found
+
+
+def _read_npy_header(stream: Any, address: str) -> tuple[tuple[int, int], np.dtype[Any]]:
+    try:
+        version = np.lib.format.read_magic(stream)
+        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, fortran, dtype = read(stream)
+    except ValueError as error:
+        raise InputError(
+            f"{address}: expected a plain array of numbers, got another file ({error}); save it with np.save"
+        ) from error
+    if fortran:
+        raise InputError(f"{address}: expected rows in C order, got Fortran order; save np.ascontiguousarray(vectors)")
+    return _check_shape(shape, dtype, address), dtype
+
+
+def _stream_rows(
+    stream: Any, shape: tuple[int, int], dtype: np.dtype[Any], size: int, start: int, address: str
+) -> Iterator[np.ndarray[Any, Any]]:
+    """Yield rows from ``start`` on, ``size`` at a time, from a stream that stands at the first row."""
+    width = shape[1] * dtype.itemsize
+    stream.seek(start * width, 1)
+    for row in range(start, shape[0], size):
+        count = min(size, shape[0] - row)
+        block = stream.read(count * width)
+        if len(block) < count * width:
+            raise InputError(f"{address}: expected {shape[0]} rows, got a truncated file; copy it again")
+        yield np.frombuffer(block, dtype).reshape(count, shape[1])
+
+
+def _write_npy(stream: BinaryIO, info: Info, spool: Spool) -> None:
+    facts = {"descr": "<f4", "fortran_order": False, "shape": (info.count, info.dimension)}
+    np.lib.format.write_array_header_1_0(stream, facts)
+    for block in spool.blocks():
+        stream.write(block)
