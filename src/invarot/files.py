@@ -92,6 +92,11 @@ def name_source(path: Name) -> str:
     return "standard input" if os.fspath(path) == STANDARD else str(path)
 
 
+def name_target(path: Name) -> str:
+    """Return ``path`` as a message should show it."""
+    return "standard output" if os.fspath(path) == STANDARD else str(path)
+
+
 def find_descriptor(path: Name, standard: int) -> int | None:
     """Return the open descriptor that ``path`` names: ``standard`` for ``-``, N for /dev/fd/N or a link to it; else None."""
     name = os.fspath(path)
