@@ -1,11 +1,15 @@
 """invarot: align two point clouds or embedding spaces with no known pairs."""
 
+from __future__ import annotations
+
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
 from .errors import InputError, MemoryBound, MissingExtra, NotAligned, NotConverged
 
+TYPE_CHECKING = False  # typing's own is slow to import, and Ctrl-C is answered from the first moment on
 if TYPE_CHECKING:
+    from typing import Any
+
     from . import baselines, translation, words
     from .alignment.align import align
     from .alignment.history import History, StartRecord, Status, Step

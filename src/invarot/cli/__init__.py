@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from typing import Any
 
 BAD_INPUT, INTERRUPTED = 2, 130
 STOPPED = "invarot: stopped; nothing was half-written\n"
@@ -32,7 +31,7 @@ def main() -> None:
     raise SystemExit(code)
 
 
-def _leave(*_: Any) -> None:
+def _leave(*_: object) -> None:
     """Leave at once: nothing is being written, and modules that are half imported cannot be interrupted cleanly."""
     os.write(2, STOPPED.encode())
     os._exit(INTERRUPTED)

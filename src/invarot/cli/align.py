@@ -14,7 +14,7 @@ from ..translation import Translation, learn, recipe
 from ..words import read_dictionary, read_vectors
 from ..words.spelling import SPELLING
 from .app import EXIT_CODES, Force, app, escape_unsafe, print_json, print_verdict, progress, stderr
-from .export import name_mapped, write_mapped
+from .mapped import name_mapped, write_mapped
 
 
 @app.command("align")

@@ -9,11 +9,10 @@ from typing import Annotated
 import typer
 
 from ..checks import check_choice
-from ..errors import InputError
-from ..files import check_target, find_descriptor, name_target, write_file
-from ..translation import Translation, load
-from ..words import write_vectors
+from ..files import check_target, name_target, write_file
+from ..translation import load
 from .app import Force, app, stderr
+from .mapped import name_mapped, write_mapped
 
 FORMATS = ("vec", "npz", "dictionary")
 BREAKS = re.compile(r"[\t\n\r]")
@@ -55,18 +54,3 @@ def export_command(
     stderr.print(f"{count} translations in {name_target(path)}", highlight=False)
     if left_out:
         stderr.print(f"left out {left_out} with a tab or a line break in a word", highlight=False)
-
-
-def name_mapped(stem: Path, format: str) -> list[Path]:
-    """Return the files of both sides: STEM.source.vec and STEM.target.vec."""
-    if find_descriptor(stem, 1) is not None:
-        raise InputError(
-            f"--output: expected the stem of two files for {format}, got {stem}; only a dictionary is one file"
-        )
-    return [stem.with_name(f"{stem.name}.{side}.{format}") for side in ("source", "target")]
-
-
-def write_mapped(model: Translation, paths: list[Path], format: str, *, overwrite: bool) -> None:
-    """Write both sides in the common space."""
-    for path, side in zip(paths, model.mapped(), strict=True):
-        write_vectors(path, side.words, side.vectors, format=format, overwrite=overwrite)

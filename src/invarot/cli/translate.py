@@ -50,5 +50,5 @@ def translate_command(
 
 def _read_words() -> list[str]:
     """Return the lines of standard input, whatever bytes they are."""
-    lines = sys.stdin.buffer.read().decode("utf-8", "surrogateescape").splitlines()
+    lines = sys.stdin.buffer.read().decode("utf-8", "surrogateescape").split("\n")
     return [line.strip() for line in lines if line.strip()]
