@@ -12,8 +12,9 @@ import numpy as np
 
 from ..errors import InputError
 
-MOST_TIMES = 200  # times its size that a file may unpack to; text and numbers reach about 20
-ALWAYS = 1 << 24  # bytes that any file may unpack to
+GZIP_TIMES = 50  # times its size that a file may unpack to; words and numbers reach about 5
+NPZ_TIMES = 200  # more, since NumPy pads all words to the longest
+ALWAYS = 1 << 23  # bytes that any file may unpack to
 BLOCK = 1 << 20
 
 
@@ -29,7 +30,7 @@ class BoundedGzip(gzip.GzipFile):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, "rb")
-        self.most = find_most(path)
+        self.most = find_most(path, GZIP_TIMES)
 
     def read(self, size: int | None = -1) -> bytes:
         if size is None or size < 0:
@@ -39,16 +40,16 @@ class BoundedGzip(gzip.GzipFile):
         return content
 
 
-def find_most(path: Path) -> int:
+def find_most(path: Path, times: int) -> int:
     """Return the number of bytes that a file may unpack to."""
-    return max(ALWAYS, MOST_TIMES * path.stat().st_size)
+    return max(ALWAYS, times * path.stat().st_size)
 
 
 def check_unpacked(path: Any, size: int, most: int) -> None:
     if size > most:
         raise InputError(
-            f"{path}: expected a file that unpacks to at most {MOST_TIMES} times its size, got more than "
-            f"{most >> 20} MiB; if it is genuine, unpack it first"
+            f"{path}: expected a file that unpacks to at most {most >> 20} MiB, going by its size, got more; if it is genuine, "
+            "unpack it first"
         )
 
 
@@ -60,7 +61,7 @@ def read_members(path: Path, names: tuple[str, ...]) -> list[np.ndarray[Any, Any
             wanted = " and ".join(map(repr, names))
             raise InputError(f"{path}: expected arrays {wanted}, got {sorted(members)[:20]}; rename them")
         chosen = [members[name] for name in names]
-        check_unpacked(path, sum(member.file_size for member in chosen), find_most(path))
+        check_unpacked(path, sum(member.file_size for member in chosen), find_most(path, NPZ_TIMES))
         return [_read_member(path, archive, member) for member in chosen]
 
 

@@ -160,13 +160,19 @@ def read_text(
                 findings.remark(f"the header says {promised[1]} values per word, most rows have {dimension} (used)")
             expected = _estimate_rows(lines, promised, size, dimension)
             rows = Rows(dimension, expected=expected, limit=limit, errors=errors, findings=findings)
-        while lines and not rows.full:  # rows after max_words are neither read nor reported
-            part = lines if limit is None else lines[: limit - len(rows)]
+        start = tried = 0
+        while start < len(lines) and not rows.full:  # rows after max_words are neither read nor reported
+            had = len(rows)
+            count = len(lines) if limit is None else max(limit - had, 2 * tried)
+            part = lines[start : start + count]
             words, values, places = parse(part, number, dimension, findings)
             rows.extend([rows.decode(word, place) for word, place in zip(words, places, strict=True)], values, places)
+            tried = (
+                len(part) if len(rows) == had else 0
+            )  # nothing new: a larger part, or one word repeated takes for ever
             number += len(part)
             seen += sum(1 for line in part if line.strip())
-            lines = lines[len(part) :]
+            start += len(part)
         if rows.full:
             break
     if rows is None:
