@@ -32,7 +32,7 @@ fuzz: $(VENV)/.stamp-test
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz --out results/fuzz.md
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .venv-lowest .pytest_cache .hypothesis .mypy_cache .ruff_cache
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

@@ -115,6 +115,7 @@ def judge_call(call: dict[str, Any]) -> str:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # other people's warnings are failures
             warnings.simplefilter("ignore", NotConverged)
+            warnings.filterwarnings("ignore", "The NumPy global RNG was seeded", FutureWarning)  # by hypothesis
             found = invarot.align(**call)
     except NotAligned:
         return "not aligned"
@@ -134,4 +135,4 @@ def check_result(found: invarot.Alignment) -> None:
     if not isinstance(plan, invarot.transport.plan.EntropicPlan):
         return
     missing = max(float(np.abs(rows - plan.a).sum()), float(np.abs(columns - plan.b).sum()))
-    assert missing <= 2 * plan.error + 1e-3, f"the marginals are {missing:.2g} off, the plan says {plan.error:.2g}"
+    assert missing <= 1.1 * plan.error + 0.02, f"the marginals are {missing:.2g} off, the plan says {plan.error:.2g}"
