@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -225,3 +228,17 @@ def test_a_size_goes_into_the_map(seed, power):
     before = invarot.align(x, y, scale=True)
     after = invarot.align(x, 10.0**power * y, scale=True)
     np.testing.assert_allclose(after.map / 10.0**power, before.map, atol=2e-3)
+
+
+# -- killed at any moment --------------------------------------------------------------------------------------------
+
+
+def test_a_killed_command_leaves_the_old_or_the_new(tmp_path):
+    """Three kills of many; `make fuzz` does two hundred."""
+    command = [sys.executable, "-m", "tests.fuzz", "--kinds", "kills", "--kills", str(3 * TIMES), "--out"]
+    done = subprocess.run(
+        [*command, tmp_path / "fuzz.md"], cwd=Path(__file__).parents[1], capture_output=True, text=True, check=False,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"| kills | {3 * TIMES} | {3 * TIMES} | 0 |" in (tmp_path / "fuzz.md").read_text()

@@ -72,7 +72,10 @@ def local_file(path: Name) -> Iterator[Path]:
         with os.fdopen(os.dup(descriptor), "rb") as stream:
             shutil.copyfileobj(stream, copy)
         copy.flush()
-        yield Path(copy.name)
+        try:
+            yield Path(copy.name)
+        except InputError as error:  # should name what the caller named
+            raise InputError(str(error).replace(copy.name, name_source(path))) from error
 
 
 def check_file(path: Name) -> None:

@@ -119,6 +119,7 @@ def test_export(folder):
         (("align", "{}/a.vec", "{}/b.npz", "-o", "-"), "--output: expected a folder"),
         (("align", "{}/a.vec", "{}/b.npz", "-o", "{}/m"), "which holds an invarot translation of 20"),
         (("align", "{}/a.vec", "{}/b.npz", "-o", "{}/x", "--report", "{}/gold.txt"), "--report: expected a new file"),
+        (("align", "{}/a.vec", "{}/b.npz", "-o", "{}/x", "--report", "-", "--json"), "standard output for both"),
         (("demo", "-o", "{}/m"), "which holds an invarot translation"),
         (("demo", "--report", "{}/gold.txt"), "--report: expected a new file"),
         (("export", "{}/m", "-o", "{}/gold.txt"), "--output: expected a new file"),
@@ -220,7 +221,7 @@ def test_standard_input_and_output(folder):
     command = [sys.executable, "-m", "invarot"]
     options = {"capture_output": True, "env": ENV, "timeout": 120, "check": False}
     done = subprocess.run(
-        [*command, "align", "-", folder / "b.npz", "-o", folder / "piped", "--json", "--report", "-"],
+        [*command, "align", "-", folder / "b.npz", "-o", folder / "piped", "--report", "-"],
         input=text,
         **options,
     )

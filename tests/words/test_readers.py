@@ -491,3 +491,10 @@ def test_many_blank_lines_first(tmp_path: Path) -> None:
 def test_safetensors_of_any_name(tmp_path: Path) -> None:
     write_vectors(tmp_path / "a.safetensors", WORDS, EXPECTED)
     assert read_vectors((tmp_path / "a.safetensors").rename(tmp_path / "a")).words == WORDS
+
+
+def test_standard_input_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with write(tmp_path / "a", b"just\nwords\n").open("rb") as stream:
+        monkeypatch.setattr("invarot.files.find_descriptor", lambda *_: stream.fileno())
+        with pytest.raises(InputError, match=r"^standard input: expected a word and its numbers"):
+            read_vectors("-")

@@ -73,6 +73,10 @@ def align_command(
         )
     if report is not None:
         check_target(report, overwrite=force, name="--report")
+        if as_json and find_descriptor(report, 1) == 1:
+            raise InputError(
+                "--report: expected a file with --json, got standard output for both; leave one of them out"
+            )
     listed = None if dictionary is None else read_dictionary(dictionary)
     changes = {} if p is None else {"p": p}
     how = recipe(preset, ordered=not unordered, spelling=SPELLING if spelling else 0.0, **changes)

@@ -132,9 +132,10 @@ def _read_object(source: Any, *, max_words: int | None, vocabulary: Any, format:
         )
     name = type(table).__name__
     findings = Findings(name, unit="row")
-    values = np.asarray(values)
-    check_table(name, words, values.shape, values.dtype, "index_to_key")
-    found = collect(words, values, values.shape[1], limit=max_words, errors="strict", findings=findings)
+    with reading(name):
+        values = np.asarray(values)
+        check_table(name, words, values.shape, values.dtype, "index_to_key")
+        found = collect(words, values, values.shape[1], limit=max_words, errors="strict", findings=findings)
     return Vectors(*found, name, findings.warn(stacklevel=4))
 
 
