@@ -29,7 +29,6 @@ except ImportError:  # Windows: a file left by a killed writer stays until it is
 Name = str | os.PathLike[str]
 STANDARD = "-"
 KINDS = (
-    (stat.S_ISDIR, "a directory"),
     (stat.S_ISFIFO, "a named pipe"),
     (stat.S_ISSOCK, "a socket"),
     (stat.S_ISCHR, "a device"),
@@ -75,7 +74,7 @@ def local_file(path: Name) -> Iterator[Path]:
         try:
             yield Path(copy.name)
         except InputError as error:  # should name what the caller named
-            raise InputError(str(error).replace(copy.name, name_source(path))) from error
+            raise InputError(str(error).replace(copy.name, name_path(path))) from error
 
 
 def check_file(path: Name) -> None:
@@ -87,17 +86,13 @@ def check_file(path: Name) -> None:
     if stat.S_ISDIR(mode):
         raise InputError(f"{path}: expected a file, got a directory; pass the file inside it")
     if not stat.S_ISREG(mode):
-        raise InputError(f"{path}: expected a regular file, got {_name_kind(mode)}; pass - and redirect it: < {path}")
+        kind = next((name for is_kind, name in KINDS if is_kind(mode)), "something else")
+        raise InputError(f"{path}: expected a regular file, got {kind}; pass - and redirect it: < {path}")
 
 
-def name_source(path: Name) -> str:
-    """Return ``path`` as a message should show it."""
-    return "standard input" if os.fspath(path) == STANDARD else str(path)
-
-
-def name_target(path: Name) -> str:
-    """Return ``path`` as a message should show it."""
-    return "standard output" if os.fspath(path) == STANDARD else str(path)
+def name_path(path: Name, standard: str = "standard input") -> str:
+    """Return ``path`` as a message should show it: ``standard`` for ``-``."""
+    return standard if os.fspath(path) == STANDARD else str(path)
 
 
 def find_descriptor(path: Name, standard: int) -> int | None:
@@ -113,10 +108,6 @@ def find_descriptor(path: Name, standard: int) -> int | None:
             return None
         name = os.path.normpath(os.path.join(os.path.dirname(name), os.readlink(name)))
     return None
-
-
-def _name_kind(mode: int) -> str:
-    return next((name for is_kind, name in KINDS if is_kind(mode)), "a file")
 
 
 # -- writing ---------------------------------------------------------------------------------------------------------

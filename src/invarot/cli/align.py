@@ -59,24 +59,12 @@ def align_command(
 
     Exit code 0: done (aligned or doubtful); 2: bad input; 3: the verdict is *failed* (the model is still written).
     """
-    if output.name == STANDARD:
-        raise InputError("--output: expected a folder, got -; a model is not one stream")
-    if find_descriptor(source, 0) is not None and find_descriptor(source, 0) == find_descriptor(target, 0):
-        raise InputError("source, target: expected at most one of them from standard input, got both; name a file")
-    check_replaceable(output, TRANSLATION, overwrite=force)
     extra = name_mapped(output.with_name(output.name + "-mapped"), "vec") if mapped else []
-    for path in extra:
-        check_target(path, overwrite=force, name="--mapped")
+    _check_paths(source, target, output, extra, report, overwrite=force, as_json=as_json)
     if dictionary is not None and report is None:
         raise InputError(
             "--dictionary: expected together with --report, got it alone; to score a model use: invarot evaluate"
         )
-    if report is not None:
-        check_target(report, overwrite=force, name="--report")
-        if as_json and find_descriptor(report, 1) == 1:
-            raise InputError(
-                "--report: expected a file with --json, got standard output for both; leave one of them out"
-            )
     listed = None if dictionary is None else read_dictionary(dictionary)
     changes = {} if p is None else {"p": p}
     how = recipe(preset, ordered=not unordered, spelling=SPELLING if spelling else 0.0, **changes)
@@ -99,6 +87,25 @@ def align_command(
         write_report(model, report, listed, force)
     summarise(model, output, quiet=quiet, as_json=as_json)
     raise typer.Exit(EXIT_CODES[model.verdict.word])
+
+
+def _check_paths(
+    source: Path, target: Path, output: Path, extra: list[Path], report: Path | None, *, overwrite: bool, as_json: bool
+) -> None:
+    """Raise, before anything is read or solved, if something could not be read or written at the end."""
+    if find_descriptor(source, 0) is not None and find_descriptor(source, 0) == find_descriptor(target, 0):
+        raise InputError("source, target: expected at most one of them from standard input, got both; name a file")
+    if output.name == STANDARD:
+        raise InputError("--output: expected a folder, got -; a model is not one stream")
+    check_replaceable(output, TRANSLATION, overwrite=overwrite)
+    for path in extra:
+        check_target(path, overwrite=overwrite, name="--mapped")
+    if report is not None:
+        check_target(report, overwrite=overwrite, name="--report")
+        if as_json and find_descriptor(report, 1) == 1:
+            raise InputError(
+                "--report: expected a file with --json, got standard output for both; leave one of them out"
+            )
 
 
 def write_report(model: Translation, path: Path, dictionary: list[tuple[str, str]] | None, overwrite: bool) -> None:

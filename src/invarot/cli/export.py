@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ..checks import check_choice
-from ..files import check_target, name_target, write_file
+from ..files import check_target, name_path, write_file
 from ..translation import load
 from .app import Force, app, stderr
 from .mapped import name_mapped, write_mapped
@@ -51,6 +51,6 @@ def export_command(
                     continue
                 stream.write(f"{word}\t{best}\t{score:.4f}\n".encode("utf-8", "surrogatepass"))
                 count += 1
-    stderr.print(f"{count} translations in {name_target(path)}", highlight=False)
+    stderr.print(f"{count} translations in {name_path(path, 'standard output')}", highlight=False)
     if left_out:
         stderr.print(f"left out {left_out} with a tab or a line break in a word", highlight=False)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from ..errors import InputError
-from ..files import local_file, name_source, reading
+from ..files import local_file, name_path, reading
 from .text import blocks
 from .vectors import Findings
 
@@ -23,7 +23,7 @@ def read_dictionary(path: str | os.PathLike[str]) -> list[tuple[str, str]]:
     Fields are separated by blanks, or by tabs only if the line has a tab (so that phrases may contain spaces). Empty
     lines are ignored; any other line that is not a pair is skipped and reported in a `DictionaryWarning`.
     """
-    source = name_source(path)
+    source = name_path(path)
     findings = Findings(source)
     pairs: list[tuple[str, str]] = []
     with reading(source), local_file(path) as file, file.open("rb") as stream:

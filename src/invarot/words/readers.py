@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..files import local_file, name_source, reading
+from ..files import local_file, name_path, reading
 from .binary import looks_binary, read_binary
 from .packed import open_stream
 from .tables import Found, check_table, collect, read_npy, read_npz, read_safetensors
@@ -54,7 +54,7 @@ def read_vectors(
     _check_options(max_words, format, encoding_errors)
     if not isinstance(source, str | os.PathLike):
         return _read_object(source, max_words=max_words, vocabulary=vocabulary, format=format)
-    findings = Findings(name_source(source))
+    findings = Findings(name_path(source))
     with reading(findings.source), local_file(source) as path:
         kind = format or detect_format(path)
         if _READERS[kind] is not _read_text:
