@@ -206,6 +206,7 @@ def test_missing_unknown_and_wrong_parts(saved, change, complaint):
     [
         ("map", lambda array: array[:, :2], "offset: expected finite numbers of shape"),
         ("map", lambda array: array.astype(int), "map: expected finite numbers"),
+        ("map", lambda array: array.astype("f2"), "map: expected finite numbers"),
         ("map", lambda array: array * np.nan, "map: expected finite numbers"),
         ("offset", lambda array: array[None], "offset: expected finite numbers"),
         ("plan.a", lambda array: -array, "plan.a: expected finite numbers ≥ 0"),

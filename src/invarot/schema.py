@@ -14,7 +14,7 @@ from .errors import InputError
 
 T = TypeVar("T")
 PLAIN = {float: "a number", int: "a whole number", bool: "true or false", str: "a text", type(None): "nothing"}
-KINDS = {"f": "finite numbers", "w": "finite numbers ≥ 0", "i": "whole numbers"}
+KINDS = {"f": "finite numbers", "w": "finite numbers ≥ 0", "h": "finite numbers, also float16", "i": "whole numbers"}
 
 
 def build(kind: type[T], values: Any, where: str, **given: Any) -> T:
@@ -107,7 +107,8 @@ def check_arrays(arrays: Mapping[str, np.ndarray[Any, Any]], shapes: Mapping[str
 def _fits_kind(array: np.ndarray[Any, Any], kind: str) -> bool:
     if kind == "i":
         return array.dtype.kind in "iu"
-    return array.dtype.kind == "f" and bool(np.isfinite(array).all()) and (kind == "f" or bool((array >= 0).all()))
+    floats = ("float16", "float32", "float64") if kind == "h" else ("float32", "float64")  # few functions take float16
+    return array.dtype in floats and bool(np.isfinite(array).all()) and (kind != "w" or bool((array >= 0).all()))
 
 
 def check_rows(array: np.ndarray[Any, Any], count: int, name: str) -> None:

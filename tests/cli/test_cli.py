@@ -15,7 +15,7 @@ import pytest
 
 from invarot import __version__, cli
 from invarot.translation import load
-from invarot.words import Vectors, write_vectors
+from invarot.words import Vectors, read_vectors, write_vectors
 from invarot.words.spelling import SIZE, SPELLING
 
 from ..translation.pairs import rotated_pair
@@ -95,7 +95,7 @@ def test_export(folder):
     lines = (folder / "d.txt").read_text().splitlines()
     assert lines[0].split("\t")[:2] == ["waa", "Twaa"]
     assert invarot("export", folder / "m", "--format", "npz", "-o", folder / "v").returncode == 0
-    assert np.load(folder / "v.source.npz")["vectors"].shape == (300, 12)
+    assert read_vectors(folder / "v.source.npz").vectors.shape == (300, 12)
     assert invarot("export", folder / "m", "--format", "vec", "-o", folder / "v").returncode == 0
     assert (folder / "v.target.vec").read_text().startswith("300 12\n")
     done = invarot("export", folder / "m", "--format", "xlsx")
@@ -157,10 +157,8 @@ def test_spelling_is_stored_and_used(folder):
 
 
 def test_spelling_is_left_out_between_alphabets(folder, tmp_path):
-    held = np.load(folder / "b.npz")
-    write_vectors(
-        tmp_path / "c.npz", [word.translate(RUSSIAN).lower() for word in held["words"].tolist()], held["vectors"]
-    )
+    held = read_vectors(folder / "b.npz")
+    write_vectors(tmp_path / "c.npz", [word.translate(RUSSIAN).lower() for word in held.words], held.vectors)
     done = invarot(
         "align", folder / "a.vec", tmp_path / "c.npz", "-o", tmp_path / "m", "--spelling", "--preset", "fast"
     )

@@ -59,7 +59,8 @@ def align_command(
 
     Exit code 0: done (aligned or doubtful); 2: bad input; 3: the verdict is *failed* (the model is still written).
     """
-    extra = name_mapped(output.with_name(output.name + "-mapped"), "vec") if mapped else []
+    stem = output.with_name(output.name + "-mapped")
+    extra = name_mapped(stem, "vec") if mapped else []
     _check_paths(source, target, output, extra, report, overwrite=force, as_json=as_json)
     if dictionary is not None and report is None:
         raise InputError(
@@ -82,7 +83,7 @@ def align_command(
         )  # fmt: skip
     model.save(output)
     if mapped:
-        write_mapped(model, extra, "vec", overwrite=force)
+        write_mapped(model, stem, "vec", overwrite=force)
     if report is not None:
         write_report(model, report, listed, force)
     summarise(model, output, quiet=quiet, as_json=as_json)

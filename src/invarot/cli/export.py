@@ -38,8 +38,7 @@ def export_command(
         check_target(one, overwrite=force, name="--output")
     found = load(model)
     if format != "dictionary":
-        write_mapped(found, paths, format, overwrite=force)
-        for one in paths:
+        for one in write_mapped(found, path, format, overwrite=force):
             stderr.print(f"wrote {one}", highlight=False)
         return
     count = left_out = 0

@@ -19,7 +19,9 @@ def name_mapped(stem: Path, format: str) -> list[Path]:
     return [stem.with_name(f"{stem.name}.{side}.{format}") for side in ("source", "target")]
 
 
-def write_mapped(model: Translation, paths: list[Path], format: str, *, overwrite: bool) -> None:
-    """Write both sides in the common space."""
+def write_mapped(model: Translation, stem: Path, format: str, *, overwrite: bool = True) -> list[Path]:
+    """Write both sides in the common space, and return where."""
+    paths = name_mapped(stem, format)
     for path, side in zip(paths, model.mapped(), strict=True):
         write_vectors(path, side.words, side.vectors, format=format, overwrite=overwrite)
+    return paths

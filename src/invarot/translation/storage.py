@@ -92,7 +92,7 @@ def _build(arrays: Arrays, facts: dict[str, Any]) -> Translation:
     steps = tuple(build(StepRecord, step, "steps", arrays=_select(arrays, step.get("name"))) for step in records)
     if tuple(step.name for step in steps) != tuple(step.name for step in PIPELINE):
         raise InputError(f"steps: expected {', '.join(step.name for step in PIPELINE)}, got others; learn it again")
-    shapes = {"source.vectors": "f n dx", "target.vectors": "f m dy", "source.words": "i nw", "target.words": "i mw"}
+    shapes = {"source.vectors": "h n dx", "target.vectors": "h m dy", "source.words": "i nw", "target.words": "i mw"}
     for step in steps:
         shapes.update({f"{step.name}.{name}": shape for name, shape in _find_shapes(step).items()})
     sizes = check_arrays(arrays, shapes)
