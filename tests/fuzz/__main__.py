@@ -21,7 +21,7 @@ from random import Random
 from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
-from provenance import header  # beside the benchmarks, which this is not
+from provenance import header, write_page  # beside the benchmarks, which this is not
 
 from invarot.experiments.provenance import describe_commit
 
@@ -98,12 +98,13 @@ def run(work: Callable[[Random], str], count: int, args: argparse.Namespace) -> 
         signal.alarm(args.hang)
         try:
             ended[work(Random(seed))] += 1
-        except (KeyboardInterrupt, SystemExit):
-            raise
+        except KeyboardInterrupt:
+            break  # what was run is reported
         except BaseException as error:
             ended["failed"] += 1
             failures.setdefault(describe(error), []).append(str(seed))
-        signal.alarm(0)
+        finally:
+            signal.alarm(0)
         slowest = max(slowest, (time.perf_counter() - start, seed))
     return {
         "cases": sum(ended.values()), "asked": count, "first": args.first, "ended": dict(ended), "failures": failures,
@@ -130,11 +131,11 @@ def write_results(path: Path, kind: str, one: dict[str, Any]) -> None:
     found[kind] = {"commit": describe_commit(), **one}
     found = {name: found[name] for name in KINDS if name in found}
     store.write_text(json.dumps(found, indent=1) + "\n")
-    path.write_text(make_page(found))
+    write_page(path, make_page(found))
 
 
-def make_page(found: dict[str, Any]) -> str:
-    """Return the page of results."""
+def make_page(found: dict[str, Any]) -> list[str]:
+    """Return the lines of the page of results."""
     lines = ["# Hostile input", "", *header("make fuzz")]
     lines += [
         f"Address space is limited to {MEMORY >> 30} GiB. Case i is made from seed i; what each row tries is said below.",
@@ -154,7 +155,7 @@ def make_page(found: dict[str, Any]) -> str:
             lines += ["", f"## Failures of {kind}", "", "| times | what | seeds |", "|---|---|---|"]
             for what, seeds in sorted(one["failures"].items(), key=lambda item: -len(item[1])):
                 lines.append(f"| {len(seeds)} | {what} | {', '.join(seeds[:SHOWN])} |")
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 if __name__ == "__main__":
