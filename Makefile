@@ -4,13 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test lint bench clean
+.PHONY: help demo test lint bench fuzz clean
 
 help:
 	@echo "make demo    install into .venv and align two small vocabularies"
 	@echo "make test    the tests that need neither torch nor a browser"
 	@echo "make lint    ruff and mypy"
 	@echo "make bench   speed and memory beside other libraries"
+	@echo "make fuzz    hostile files, forged models, random calls and kills, for hours"
 	@echo "make clean   remove .venv and caches"
 
 demo: $(VENV)/.stamp-demo
@@ -27,8 +28,11 @@ lint: $(VENV)/.stamp-lint
 bench: $(VENV)/.stamp-bench
 	$(BIN)/python -m benchmarks.speed
 
+fuzz: $(VENV)/.stamp-test
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz --out results/fuzz.md
+
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .venv-lowest .pytest_cache .hypothesis .mypy_cache .ruff_cache
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

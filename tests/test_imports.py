@@ -27,6 +27,7 @@ ORDER = (
     {"starts"},
     {"geometry", "transport", "retrieval", "words"},
     {"checks", "folders"},
+    {"files", "schema"},
     {"arrays", "threads"},
     {"errors", "data"},
 )

@@ -1,26 +1,25 @@
 """invarot: align two point clouds or embedding spaces with no known pairs."""
 
+from __future__ import annotations
+
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
-from .alignment.align import align
-from .alignment.history import History, StartRecord, Status, Step
-from .alignment.options import Exact, Rotations, Schatten, Search, Sinkhorn, Stages
-from .alignment.paper import paper
-from .alignment.result import Alignment
-from .alignment.verdict import Evidence, Verdict
 from .errors import InputError, MemoryBound, MissingExtra, NotAligned, NotConverged
-from .storage import load
-from .transport.schedule import Schedule
 
+TYPE_CHECKING = False  # typing's own is slow to import, and Ctrl-C is answered from the first moment on
 if TYPE_CHECKING:
-    from . import baselines as baselines
-    from . import clouds as clouds
-    from . import migration as migration
-    from . import stores as stores
-    from . import translation as translation
-    from . import words as words
+    from typing import Any
+
+    from . import baselines, clouds, migration, stores, translation, words
+    from .alignment.align import align
+    from .alignment.history import History, StartRecord, Status, Step
+    from .alignment.options import Exact, Rotations, Schatten, Search, Sinkhorn, Stages
+    from .alignment.paper import paper
+    from .alignment.result import Alignment
+    from .alignment.verdict import Evidence, Verdict
     from .estimators import InvariantAligner as InvariantAligner
+    from .storage import load
+    from .transport.schedule import Schedule
 
 __version__ = "0.1.0"
 
@@ -31,7 +30,20 @@ __all__ = [
     "words",
 ]  # fmt: skip
 
-_ROOMS = ("baselines", "clouds", "migration", "stores", "translation", "words")  # imported on first use
+_ROOMS = ("baselines", "clouds", "migration", "stores", "translation", "words")
+# Imported on first use: the command line has to be able to answer Ctrl-C before NumPy and SciPy are loaded.
+_PLACES = {
+    "alignment.align": ("align",),
+    "alignment.history": ("History", "StartRecord", "Status", "Step"),
+    "alignment.options": ("Exact", "Rotations", "Schatten", "Search", "Sinkhorn", "Stages"),
+    "alignment.paper": ("paper",),
+    "alignment.result": ("Alignment",),
+    "alignment.verdict": ("Evidence", "Verdict"),
+    "estimators": ("InvariantAligner",),
+    "storage": ("load",),
+    "transport.schedule": ("Schedule",),
+}
+_PLACE_OF = {name: place for place, names in _PLACES.items() for name in names}
 
 
 def __dir__() -> list[str]:
@@ -41,8 +53,8 @@ def __dir__() -> list[str]:
 def __getattr__(name: str) -> Any:
     if name in _ROOMS:
         return import_module(f".{name}", __name__)
-    if name == "InvariantAligner":  # scikit-learn is an extra, and slow to import
-        from .estimators import InvariantAligner
-
-        return InvariantAligner
-    raise AttributeError(f"module 'invarot' has no attribute {name!r}")
+    if name not in _PLACE_OF:
+        raise AttributeError(f"module 'invarot' has no attribute {name!r}")
+    found = getattr(import_module(f".{_PLACE_OF[name]}", __name__), name)
+    globals()[name] = found
+    return found

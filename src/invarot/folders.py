@@ -1,7 +1,9 @@
-"""Saved models: a folder of two files, arrays in safetensors and everything else in JSON, written atomically.
+"""Saved models: a folder with one file, arrays in safetensors and everything else as JSON in its header.
 
-The JSON holds its format and version, a checksum of itself and one of every array, so that a truncated, altered or
-mismatched file is detected before anything is built from it. No pickle.
+One file is replaced by one rename, so that a reader beside a writer sees the old model or the new one and nothing
+between. The JSON holds its format and version, a checksum of itself and one of every array, so that a truncated or
+altered file is detected before anything is built from it. No pickle. Folders with the JSON in a second file, which
+earlier versions wrote, are read too.
 """
 
 from __future__ import annotations
@@ -10,24 +12,29 @@ import hashlib
 import json
 import math
 import os
-import secrets
-import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, is_dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors import SafetensorError
 from safetensors.numpy import load as load_arrays
 from safetensors.numpy import save as dump_arrays
 
 from .errors import InputError
+from .files import PART, reading, write_file
+
+FACTS = "invarot"  # where the header keeps the JSON
+ABOUT_FILE = ("format", "format_version", "library_version", "arrays", "checksum")  # facts about the file itself
+LONGEST_HEADER = 100_000_000  # bytes, as in safetensors
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of saved model: format name and version, stem of its two files, its loader, and how to make it again."""
+    """A kind of saved model: format name and version, stem of its file, its loader, and how to make it again."""
 
     format: str
     version: int
@@ -36,11 +43,12 @@ class Kind:
     remake: str
 
     @property
-    def arrays_file(self) -> str:
+    def file(self) -> str:
         return f"{self.stem}.safetensors"
 
     @property
-    def facts_file(self) -> str:
+    def second_file(self) -> str:
+        """The JSON beside the arrays, as earlier versions wrote it."""
         return f"{self.stem}.json"
 
 
@@ -60,24 +68,55 @@ def write_folder(
     facts = {**named, **{name: encode(value, name) for name, value in facts.items()}}
     facts["arrays"] = {name: _describe(array) for name, array in arrays.items()}
     facts["checksum"] = _checksum(facts)
-    text = json.dumps(facts, allow_nan=False, indent=1, ensure_ascii=False)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    fresh = target.with_name(f".{target.name}.{secrets.token_hex(6)}.new")
-    fresh.mkdir()
+    content = dump_arrays(arrays, metadata={FACTS: json.dumps(facts, allow_nan=False)})
+    made = not target.exists()
+    target.mkdir(parents=True, exist_ok=True)
     try:
-        _write(fresh / kind.arrays_file, dump_arrays(arrays))
-        _write(fresh / kind.facts_file, (text + "\n").encode())
-        _put_in_place(fresh, target)
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)
+        with write_file(target / kind.file) as stream:
+            stream.write(content)
+    except BaseException:
+        if made:
+            with suppress(OSError):  # another writer has written there meanwhile
+                target.rmdir()
+        raise
+    (target / kind.second_file).unlink(missing_ok=True)
 
 
 def read_folder(path: str | os.PathLike[str], kind: Kind) -> tuple[dict[str, np.ndarray[Any, Any]], dict[str, Any]]:
     """Read and check the arrays and facts that :func:`write_folder` wrote."""
     folder = Path(path)
-    facts = _read_facts(folder, kind)
-    arrays = _read_arrays(folder, facts, kind)
-    return arrays, {name: decode(value) for name, value in facts.items()}
+    file = folder / kind.file
+    with reading(file):
+        _check_folder(folder, kind)
+        second = folder / kind.second_file
+        older = second.read_bytes() if second.is_file() else None  # before the arrays: a writer deletes it after them
+        content = file.read_bytes()
+        facts = _parse_facts(
+            _read_metadata(content[8 : 8 + int.from_bytes(content[:8], "little")]) or older, folder, kind
+        )
+        arrays = load_arrays(content)
+        if {name: _describe(array) for name, array in arrays.items()} != facts.get("arrays"):
+            raise InputError(
+                f"path: expected the arrays in {file} to match their checksums, got an altered file; save it again"
+            )
+        return arrays, {name: decode(value) for name, value in facts.items()}
+
+
+@contextmanager
+def building(path: object, kind: Kind) -> Iterator[None]:
+    """Turn whatever goes wrong while a model is built from what was read into an `InputError` that names the folder."""
+    try:
+        yield
+    except Exception as error:
+        raise InputError(
+            f"path: expected a complete {kind.format} in {path}, got a missing, unknown or wrong part "
+            f"({error or type(error).__name__}); {kind.remake}"
+        ) from error
+
+
+def holds_model(path: str | os.PathLike[str], kind: Kind) -> bool:
+    """Return whether something was saved to the folder ``path``; a writer that was killed leaves none."""
+    return (Path(path) / kind.file).is_file()
 
 
 def encode(value: Any, where: str) -> Any:
@@ -108,29 +147,28 @@ def decode(value: Any) -> Any:
 # -- reading and checking --------------------------------------------------------------------------------------------
 
 
-def _read_facts(folder: Path, kind: Kind) -> dict[str, Any]:
+def _check_folder(folder: Path, kind: Kind) -> None:
     if not folder.is_dir():
         raise InputError(
             f"path: expected a folder that an {kind.format} was saved to, got {folder}, which is not a folder"
         )
-    try:
-        text = (folder / kind.facts_file).read_bytes().decode()
-        facts = json.loads(text)
-    except FileNotFoundError as error:
-        other = next((one for one in KINDS if (folder / one.facts_file).is_file()), None)
-        found = f"which has no {kind.facts_file}; check the path"
+    if not holds_model(folder, kind):
+        other = next((one for one in KINDS if holds_model(folder, one)), None)
+        found = f"which has no {kind.file}; check the path"
         if other is not None:
             found = f"which holds an {other.format}; load it with {other.loader}"
-        raise InputError(f"path: expected a saved {kind.format}, got {folder}, {found}") from error
-    except ValueError as error:
-        raise InputError(
-            f"path: expected valid JSON in {folder / kind.facts_file}, got a truncated or altered file; save it again "
-            f"({error})"
-        ) from error
+        raise InputError(f"path: expected a saved {kind.format}, got {folder}, {found}")
+
+
+def _read_metadata(header: bytes) -> str | None:
+    text = json.loads(header).get("__metadata__", {}).get(FACTS)
+    return text if isinstance(text, str) else None
+
+
+def _parse_facts(text: str | bytes | None, folder: Path, kind: Kind) -> dict[str, Any]:
+    facts = None if text is None else json.loads(text)
     if not isinstance(facts, dict) or facts.get("format") != kind.format:
-        raise InputError(
-            f"path: expected {kind.facts_file} of an {kind.format} in {folder}, got JSON not written by this library"
-        )
+        raise InputError(f"path: expected an {kind.format} in {folder}, got a file not written by this library")
     version = facts.get("format_version")
     if version != kind.version:
         raise InputError(
@@ -139,28 +177,9 @@ def _read_facts(folder: Path, kind: Kind) -> dict[str, Any]:
         )
     if facts.get("checksum") != _checksum(facts):
         raise InputError(
-            f"path: expected {folder / kind.facts_file} to match its checksum, got an altered file; save it again"
+            f"path: expected the model in {folder} to match its checksum, got an altered file; save it again"
         )
     return facts
-
-
-def _read_arrays(folder: Path, facts: dict[str, Any], kind: Kind) -> dict[str, np.ndarray[Any, Any]]:
-    file = folder / kind.arrays_file
-    try:
-        arrays = load_arrays(file.read_bytes())
-    except FileNotFoundError as error:
-        raise InputError(
-            f"path: expected a saved {kind.format}, got {folder}, which has no {kind.arrays_file}"
-        ) from error
-    except (SafetensorError, ValueError, KeyError) as error:
-        raise InputError(
-            f"path: expected a valid safetensors file, got {file}, truncated or altered; save it again ({error})"
-        ) from error
-    if {name: _describe(array) for name, array in arrays.items()} != facts.get("arrays"):
-        raise InputError(
-            f"path: expected the arrays in {file} to match their checksums, got an altered file; save it again"
-        )
-    return arrays
 
 
 def _checksum(facts: dict[str, Any]) -> str:
@@ -181,11 +200,14 @@ def _library_version() -> str:
         return "unknown"
 
 
-# -- writing, atomically ---------------------------------------------------------------------------------------------
+# -- writing ---------------------------------------------------------------------------------------------------------
 
 
-def check_replaceable(target: Path, kind: Kind) -> None:
-    """Raise unless ``target`` can be created, is an empty folder, or holds only a saved model of the same ``kind``."""
+def check_replaceable(target: Path, kind: Kind, *, overwrite: bool = True) -> None:
+    """Raise unless ``target`` can be created, is an empty folder, or holds only a saved model of the same ``kind``.
+
+    Without ``overwrite`` it may not hold a model either; the message says what is there.
+    """
     advice = "choose another path, or move the existing files"
     if not target.exists():
         above = next(folder for folder in Path(os.path.abspath(target)).parents if folder.exists())
@@ -194,42 +216,30 @@ def check_replaceable(target: Path, kind: Kind) -> None:
         return
     if not target.is_dir():
         raise InputError(f"path: expected a folder to save to, got {target}, which is a file; {advice}")
-    found = {entry.name for entry in target.iterdir()}
-    if not found:
-        return
-    other = sorted(found - {kind.arrays_file, kind.facts_file})
-    if other:
+    if not os.access(target, os.W_OK):
+        raise InputError(f"path: expected a writable folder, got {target}; {advice}")
+    found = sorted(entry.name for entry in target.iterdir() if not PART.fullmatch(entry.name))
+    other = [name for name in found if name not in (kind.file, kind.second_file)]
+    if other or (found and not _is_ours(target, kind)):
+        what = f"holds {other[0]!r}" if other else f"has {found[0]}, which was not written by this library"
         raise InputError(
-            f"path: expected a new or empty folder, or an {kind.format}, got {target}, which holds {other[0]!r}; {advice}"
+            f"path: expected a new or empty folder, or an {kind.format}, got {target}, which {what}; {advice}"
         )
-    try:
-        ours = json.loads((target / kind.facts_file).read_bytes()).get("format") == kind.format
-    except (OSError, ValueError, AttributeError):
-        ours = False
-    if not ours:
+    if found and not overwrite:
+        when = time.strftime("%Y-%m-%d %H:%M", time.localtime((target / found[0]).stat().st_mtime))
         raise InputError(
-            f"path: expected a new or empty folder, or an {kind.format}, got {target}, whose {kind.facts_file} was not "
-            f"written by this library; {advice}"
+            f"path: expected a new or empty folder, got {target}, which holds an {kind.format} of {when}; choose another "
+            "path, or overwrite it with --force"
         )
 
 
-def _write(file: Path, content: bytes) -> None:
-    with open(file, "wb") as out:
-        out.write(content)
-        out.flush()
-        os.fsync(out.fileno())
-
-
-def _put_in_place(fresh: Path, target: Path) -> None:
-    """Rename ``fresh`` to ``target``; an existing ``target`` is moved aside first and restored if the rename fails."""
-    if not target.exists() or not any(target.iterdir()):
-        os.replace(fresh, target)
-        return
-    aside = fresh.with_suffix(".old")
-    os.rename(target, aside)
+def _is_ours(folder: Path, kind: Kind) -> bool:
+    """Return whether the model in ``folder``, whole or not, is of this ``kind``."""
     try:
-        os.rename(fresh, target)
-    except BaseException:
-        os.rename(aside, target)
-        raise
-    shutil.rmtree(aside)
+        with reading(folder), open(folder / kind.file, "rb") as stream:
+            size = int.from_bytes(stream.read(8), "little")
+            text = _read_metadata(stream.read(min(size, LONGEST_HEADER)))
+            facts = json.loads((folder / kind.second_file).read_bytes() if text is None else text)
+            return bool(facts["format"] == kind.format)
+    except InputError:
+        return False

@@ -8,16 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from .alignment.history import History, StartRecord, Status, Step
+from .alignment.history import History, Step
 from .alignment.result import Alignment
-from .alignment.verdict import Verdict
+from .alignment.verdict import WORDS
 from .arrays import to_numpy
+from .checks import check_choice, check_number
 from .errors import InputError
-from .folders import ALIGNMENT, read_folder, write_folder
+from .folders import ABOUT_FILE, ALIGNMENT, building, read_folder, write_folder
+from .schema import build, check, check_arrays, check_rows
 from .transport.plan import EntropicPlan, SparsePlan
 
-PLANS = {"entropic": EntropicPlan, "sparse": SparsePlan}
-FACTORS = {"entropic": ("z", "y", "a", "b", "u", "v"), "sparse": ("z", "y", "rows", "columns", "mass")}
+PLANS: dict[str, type[EntropicPlan] | type[SparsePlan]] = {"entropic": EntropicPlan, "sparse": SparsePlan}
+FACTORS = {
+    "entropic": {"z": "f n dy", "y": "f m dy", "a": "w n", "b": "w m", "u": "f n", "v": "f m"},
+    "sparse": {"z": "f n dy", "y": "f m dy", "rows": "i k", "columns": "i k", "mass": "w k"},
+}
+MATCHED = {"matched_x": "w n", "matched_y": "w m"}  # where points may stay unmatched
 
 
 def save(alignment: Alignment, path: str | os.PathLike[str]) -> None:
@@ -50,12 +56,8 @@ def load(path: str | os.PathLike[str]) -> Alignment:
     (True, True)
     """
     arrays, facts = read_folder(path, ALIGNMENT)
-    try:
+    with building(path, ALIGNMENT):
         return _build(facts, arrays)
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(
-            f"path: expected a complete alignment in {path}, got a missing or unknown part ({error}); save it again"
-        ) from error
 
 
 # -- alignments to plain values and back -----------------------------------------------------------------------------
@@ -72,6 +74,9 @@ def _arrays(alignment: Alignment) -> dict[str, np.ndarray[Any, Any]]:
     plan = alignment.plan
     found = {"map": alignment.map, "offset": alignment.offset}
     found.update({f"plan.{name}": getattr(plan, name) for name in FACTORS[_kind(plan)]})
+    for name in MATCHED:
+        if getattr(alignment, name) is not None:
+            found[name] = getattr(alignment, name)
     return {name: to_numpy(array) for name, array in found.items()}
 
 
@@ -82,6 +87,7 @@ def _facts(alignment: Alignment) -> dict[str, Any]:
         "status": alignment.status.name,
         "settings": alignment.settings,
         "notes": list(alignment.notes),
+        "overlap": None if alignment.overlap is None else list(alignment.overlap),
         "verdict": alignment.verdict.as_dict(),
         "starts": [asdict(start) for start in alignment.starts],
         "history": alignment.history.rows(),
@@ -90,17 +96,26 @@ def _facts(alignment: Alignment) -> dict[str, Any]:
 
 
 def _build(facts: dict[str, Any], arrays: dict[str, np.ndarray[Any, Any]]) -> Alignment:
-    plan = facts["plan"]
-    kind = plan.pop("kind")
-    return Alignment(
-        map=arrays["map"],
-        offset=arrays["offset"],
-        plan=PLANS[kind](**{name: arrays[f"plan.{name}"] for name in FACTORS[kind]}, **plan),
-        objective=facts["objective"],
-        history=History([Step(**row) for row in facts["history"]]),
-        status=Status[facts["status"]],
-        starts=tuple(StartRecord(**start) for start in facts["starts"]),
-        verdict=Verdict.from_dict(facts["verdict"]),
-        settings=facts["settings"],
-        notes=tuple(facts["notes"]),
-    )
+    facts = {name: value for name, value in facts.items() if name not in ABOUT_FILE}
+    plan = check(dict[str, Any], facts.pop("plan", None), "plan")
+    kind = check_choice(plan.pop("kind", None), "plan.kind", PLANS)
+    shapes = {"map": "f dx dy", "offset": "f dy", **{f"plan.{name}": shape for name, shape in FACTORS[kind].items()}}
+    matched = MATCHED if facts.get("overlap") is not None else {}
+    sizes = check_arrays(arrays, shapes | matched)
+    if kind == "sparse":
+        check_rows(arrays["plan.rows"], sizes["n"], "plan.rows")
+        check_rows(arrays["plan.columns"], sizes["m"], "plan.columns")
+    if not check_number(plan.get("epsilon"), "plan.epsilon", low=0) and kind == "entropic":
+        raise InputError("plan.epsilon: expected a number > 0 for an entropic plan, got 0")
+    factors = {name: arrays[f"plan.{name}"] for name in FACTORS[kind]}
+    history = check(list[Step], facts.pop("history", None), "history")
+    found = build(
+        Alignment, facts, "alignment", map=arrays["map"], offset=arrays["offset"], history=History(history),
+        plan=build(PLANS[kind], plan, "plan", **factors), **{name: arrays[name] for name in matched},
+    )  # fmt: skip
+    check_choice(found.verdict.word, "verdict.word", WORDS)
+    check_choice(found.settings.get("objective"), "settings.objective", ("simplified", "transport"))
+    check_number(found.settings.get("p"), "settings.p", low=1)
+    if not history or not any(start.finished for start in found.starts):
+        raise InputError("history, starts: expected at least one step and one finished start, got none")
+    return found

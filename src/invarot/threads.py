@@ -40,8 +40,18 @@ def _pool(count: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(count, thread_name_prefix="invarot")
 
 
+def _start_again() -> None:
+    """Forget the threads of the parent: they do not survive a fork, and never leave `own_threads` in the child."""
+    global _granted, _limit, _inside, _lock
+    _pool.cache_clear()
+    if _limit is not None:
+        _limit.restore_original_limits()
+    _granted = _limit = None
+    _inside, _lock = 0, Lock()  # another thread may have held the lock
+
+
 if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
-    os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork
+    os.register_at_fork(after_in_child=_start_again)
 
 
 @contextmanager
@@ -52,6 +62,7 @@ def own_threads() -> Iterator[None]:
     whole process: the first caller sets it, the last one restores it.
     """
     global _granted, _limit, _inside
+    process = os.getpid()
     with _lock:
         if not _inside:
             _granted, _limit = workers(), _blas().limit(limits=1)
@@ -60,8 +71,9 @@ def own_threads() -> Iterator[None]:
         yield
     finally:
         with _lock:
-            _inside -= 1
-            if not _inside:
+            if os.getpid() == process:  # else it forked inside, and the child started again
+                _inside -= 1
+            if not _inside and _limit is not None:
                 _limit.restore_original_limits()
                 _granted = _limit = None
 

@@ -112,6 +112,15 @@ def test_clusters_of_which_some_are_missing():
     assert np.mean(result.matches() == truth) > 0.95
 
 
+def test_what_is_matched_is_saved(cut, tmp_path):
+    *_, result = cut
+    result.save(tmp_path / "part")
+    again = invarot.load(tmp_path / "part")
+    assert again.overlap == result.overlap
+    assert np.array_equal(again.matches(), result.matches())
+    assert np.array_equal(again.matched_y, result.matched_y)
+
+
 def test_same_rng_same_answer():
     x, y, _ = cut_pair(0.7, 200, 4)
     first, second = (invarot.align(x, y, translate=True, overlap="auto", rng=3) for _ in range(2))

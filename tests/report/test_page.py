@@ -141,8 +141,8 @@ def test_a_bad_verdict_is_said_plainly(word, said, tmp_path):
 def test_the_file_appears_whole_or_not_at_all(model, tmp_path, monkeypatch):
     path = tmp_path / "page.html"
     path.write_text("before")
-    monkeypatch.setattr("invarot.report.page.render_page", lambda contents: "\ud800")
-    with pytest.raises(UnicodeEncodeError):
+    monkeypatch.setattr("invarot.files.os.fsync", lambda descriptor: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
         write_page(model, path)
     assert path.read_text() == "before"
     assert [one.name for one in tmp_path.iterdir()] == ["page.html"]

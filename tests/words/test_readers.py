@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import pickle
 import warnings
+import zipfile
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,7 +15,7 @@ import numpy as np
 import pytest
 
 from invarot.errors import InputError
-from invarot.words import Vectors, VectorsWarning, read_vectors, text
+from invarot.words import Vectors, VectorsWarning, read_vectors, text, write_vectors
 
 EXPECTED = np.array([[1.5, -2.0, 0.25], [0.0, 1e-3, 7.0]], np.float32)
 WORDS = ("house", "año")
@@ -419,3 +421,80 @@ def test_reading_is_silent_when_nothing_is_wrong(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         read_vectors(write(tmp_path / "a.vec", "2 3\n" + PLAIN))
+
+
+# -- hostile files ---------------------------------------------------------------------------------------------------
+
+
+def zipped(members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", method) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return stream.getvalue()
+
+
+def as_npy(array: np.ndarray, shape: tuple[int, ...] | None = None) -> bytes:
+    """An npy file, with another shape in its header if one is given."""
+    stream = io.BytesIO()
+    header = {"descr": np.lib.format.dtype_to_descr(array.dtype), "fortran_order": False, "shape": shape or array.shape}
+    np.lib.format.write_array_header_1_0(stream, header)
+    return stream.getvalue() + array.tobytes()
+
+
+WORD_ARRAY = np.array(WORDS)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "match"),
+    [
+        ("a.gz", gzip.compress(b"1000000 1048576\n" + bytes(100)), "truncated or not word2vec binary"),
+        ("a.gz", gzip.compress(b"a 1 2\n" * (1 << 22)), "unpacks to at most 8 MiB"),
+        ("a.gz", gzip.compress(b"\n" * (1 << 25)), "unpacks to at most 8 MiB"),
+        ("a.npz", zipped({"words.npy": as_npy(WORD_ARRAY), "vectors.npy": bytes(1 << 26)}), "unpacks to at most"),
+        ("a.npz", zipped({"words.npy": as_npy(WORD_ARRAY), "vectors.npy": as_npy(EXPECTED, (1 << 20, 1 << 20))}), "fewer bytes"),
+        ("a.npz", zipped({"words.npy": as_npy(np.array([], "V0"), (10**15,)), "vectors.npy": b""}), "fewer bytes|V0"),
+        ("a.npz", zipped({"words.npy": as_npy(WORD_ARRAY), "vectors.npy": as_npy(EXPECTED)}, zipfile.ZIP_LZMA), "stored or deflated"),
+        ("a.npy", as_npy(EXPECTED, (1 << 40, 3)), "expected a plain array|valid file"),
+        ("a.safetensors", (2).to_bytes(8, "little") + b"[]", "cannot be read"),
+    ],
+    ids=range(9),
+)  # fmt: skip
+def test_small_files_that_claim_much(tmp_path: Path, name: str, content: bytes, match: str) -> None:
+    (tmp_path / "a.vocab").write_text("a\nb\n")
+    with pytest.raises(InputError, match=match):
+        read_vectors(write(tmp_path / name, content))
+
+
+def test_an_encrypted_archive(tmp_path: Path) -> None:
+    content = bytearray(zipped({"words.npy": as_npy(WORD_ARRAY), "vectors.npy": as_npy(EXPECTED)}))
+    for mark, at in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):  # the flags of a member, here and in the directory
+        start = -1
+        while (start := content.find(mark, start + 1)) >= 0:
+            content[start + at] |= 1
+    with pytest.raises(InputError, match="encrypted"):
+        read_vectors(write(tmp_path / "a.npz", bytes(content)))
+
+
+def test_a_nul_does_not_make_a_text_binary(tmp_path: Path) -> None:
+    found = read_vectors(write(tmp_path / "a.vec", b"2 2\na\0b 1 2\nc 3 4\n"))
+    assert found.words == ("a\0b", "c")
+    found = read_warned(write(tmp_path / "b.vec", b"2 2\nnew york\0 1 2\nc 3 4\n"), "word with spaces")
+    assert found.words == ("new york\0", "c")
+
+
+def test_many_blank_lines_first(tmp_path: Path) -> None:
+    assert read_vectors(write(tmp_path / "a.vec", b"\n" * 300 + PLAIN.encode())).words == WORDS
+    assert read_vectors(write(tmp_path / "b.vec", b"2 3\n" + b"\n" * 300 + PLAIN.encode())).words == WORDS
+
+
+def test_safetensors_of_any_name(tmp_path: Path) -> None:
+    write_vectors(tmp_path / "a.safetensors", WORDS, EXPECTED)
+    assert read_vectors((tmp_path / "a.safetensors").rename(tmp_path / "a")).words == WORDS
+
+
+def test_standard_input_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with write(tmp_path / "a", b"just\nwords\n").open("rb") as stream:
+        monkeypatch.setattr("invarot.files.find_descriptor", lambda *_: stream.fileno())
+        with pytest.raises(InputError, match=r"^standard input: expected a word and its numbers"):
+            read_vectors("-")

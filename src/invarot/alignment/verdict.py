@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+WORDS = ("aligned", "doubtful", "failed")
+
 
 @dataclass(frozen=True)
 class Evidence:

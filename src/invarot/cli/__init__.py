@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 
-from ..errors import InputError, MemoryBound, MissingExtra
-from .app import app
-
 BAD_INPUT, INTERRUPTED = 2, 130
+STOPPED = "invarot: stopped; nothing was half-written\n"
 
 
 def main() -> None:
     """Run the command line: input and file errors print one line and exit with 2, Ctrl-C exits with 130."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.default_int_handler:  # else Ctrl-C is ignored, as after nohup
+        signal.signal(signal.SIGINT, _leave)
     from . import (  # noqa: F401 -- each registers its command
         align,
         demo,
@@ -22,13 +25,22 @@ def main() -> None:
         reproduce,
         translate,
     )
+    from .app import run
 
+    if before is signal.default_int_handler:
+        signal.signal(signal.SIGINT, before)
     try:
-        app()
-    except (InputError, MissingExtra, MemoryBound, OSError) as error:  # OSError: disk full, permission denied
-        print(f"invarot: {error}", file=sys.stderr)
-        raise SystemExit(BAD_INPUT) from None
-    except SystemExit as done:
-        if done.code == INTERRUPTED:  # typer's exit code for Ctrl-C
-            print("invarot: stopped; nothing was half-written", file=sys.stderr)
-        raise
+        code = run()
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    if before is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _leave)  # while the interpreter shuts down
+    if code == INTERRUPTED:
+        sys.stderr.write(STOPPED)
+    raise SystemExit(code)
+
+
+def _leave(*_: object) -> None:
+    """Leave at once: nothing is being written, and modules that are half imported cannot be interrupted cleanly."""
+    os.write(2, STOPPED.encode())
+    os._exit(INTERRUPTED)

@@ -8,17 +8,19 @@ from typing import Annotated
 import typer
 
 from ..errors import InputError
+from ..files import STANDARD, check_target, find_descriptor
 from ..folders import TRANSLATION, check_replaceable
 from ..translation import Translation, learn, recipe
 from ..words import read_dictionary, read_vectors
 from ..words.spelling import SPELLING
-from .app import EXIT_CODES, app, print_json, print_verdict, progress, stderr
+from .app import EXIT_CODES, Force, app, escape_unsafe, print_json, print_verdict, progress, stderr
+from .mapped import name_mapped, write_mapped
 
 
 @app.command("align")
 def align_command(
     source: Annotated[
-        Path, typer.Argument(help="Vectors to translate from: .vec .txt .gz .bin .npz .npy .safetensors")
+        Path, typer.Argument(help="Vectors to translate from: .vec .txt .gz .bin .npz .npy .safetensors, or -")
     ],
     target: Annotated[Path, typer.Argument(help="Vectors to translate into.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write the model to.")],
@@ -49,6 +51,7 @@ def align_command(
     mapped: Annotated[
         bool, typer.Option("--mapped", help="Also write the mapped vectors of both sides (.vec).")
     ] = False,
+    force: Force = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress, no summary.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")] = False,
 ) -> None:
@@ -56,14 +59,12 @@ def align_command(
 
     Exit code 0: done (aligned or doubtful); 2: bad input; 3: the verdict is *failed* (the model is still written).
     """
-    check_replaceable(output, TRANSLATION)
+    stem = output.with_name(output.name + "-mapped")
+    extra = name_mapped(stem, "vec") if mapped else []
+    _check_paths(source, target, output, extra, report, overwrite=force, as_json=as_json)
     if dictionary is not None and report is None:
         raise InputError(
             "--dictionary: expected together with --report, got it alone; to score a model use: invarot evaluate"
-        )
-    if report is not None and not report.parent.is_dir():
-        raise InputError(
-            f"--report: expected a file in a folder that exists, got {report}; create {report.parent} first"
         )
     listed = None if dictionary is None else read_dictionary(dictionary)
     changes = {} if p is None else {"p": p}
@@ -82,19 +83,36 @@ def align_command(
         )  # fmt: skip
     model.save(output)
     if mapped:
-        from .export import write_mapped
-
-        write_mapped(model, output.with_name(output.name + "-mapped"), "vec")
+        write_mapped(model, stem, "vec", overwrite=force)
     if report is not None:
-        write_report(model, report, listed)
+        write_report(model, report, listed, force)
     summarise(model, output, quiet=quiet, as_json=as_json)
     raise typer.Exit(EXIT_CODES[model.verdict.word])
 
 
-def write_report(model: Translation, path: Path, dictionary: list[tuple[str, str]] | None) -> None:
+def _check_paths(
+    source: Path, target: Path, output: Path, extra: list[Path], report: Path | None, *, overwrite: bool, as_json: bool
+) -> None:
+    """Raise, before anything is read or solved, if something could not be read or written at the end."""
+    if find_descriptor(source, 0) is not None and find_descriptor(source, 0) == find_descriptor(target, 0):
+        raise InputError("source, target: expected at most one of them from standard input, got both; name a file")
+    if output.name == STANDARD:
+        raise InputError("--output: expected a folder, got -; a model is not one stream")
+    check_replaceable(output, TRANSLATION, overwrite=overwrite)
+    for path in extra:
+        check_target(path, overwrite=overwrite, name="--mapped")
+    if report is not None:
+        check_target(report, overwrite=overwrite, name="--report")
+        if as_json and find_descriptor(report, 1) == 1:
+            raise InputError(
+                "--report: expected a file with --json, got standard output for both; leave one of them out"
+            )
+
+
+def write_report(model: Translation, path: Path, dictionary: list[tuple[str, str]] | None, overwrite: bool) -> None:
     from ..report.page import write_page
 
-    write_page(model, path, dictionary=dictionary)
+    write_page(model, path, dictionary=dictionary, overwrite=overwrite)
 
 
 def summarise(model: Translation, output: Path, *, quiet: bool, as_json: bool) -> None:
@@ -114,5 +132,5 @@ def summarise(model: Translation, output: Path, *, quiet: bool, as_json: bool) -
         stderr.print(f"steps: {done}", highlight=False)
         for step in model.steps:
             if not step.applied:
-                stderr.print(f"  · {step}", highlight=False)
+                stderr.print(f"  · {escape_unsafe(str(step))}", highlight=False)
         stderr.print(f"{len(model.source)} × {len(model.target)} words; model in {output}", highlight=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import io
 import sys
 import warnings
 from collections.abc import Iterator
@@ -17,7 +17,11 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from .. import __version__
 from ..alignment.verdict import Verdict
 from ..checks import check_choice
+from ..errors import InputError, MemoryBound, MissingExtra
 from ..retrieval.scores import METHODS
+from .text import escape_unsafe, print_json, print_line
+
+__all__ = ["EXIT_CODES", "Force", "Retrieval", "app", "escape_unsafe", "print_json", "print_line", "print_verdict"]
 
 app = typer.Typer(
     name="invarot",
@@ -41,6 +45,23 @@ def _check_retrieval(method: str) -> str:
 Retrieval = Annotated[str, typer.Option("--retrieval", help=f"{', '.join(METHODS)}.", callback=_check_retrieval)]
 
 EXIT_CODES = {"aligned": 0, "doubtful": 0, "failed": 3}
+BAD_INPUT = 2
+Force = Annotated[bool, typer.Option("--force", help="Overwrite what is there.")]
+
+
+def run() -> int:
+    """Run the command line and return its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # half a character, or a letter that the terminal lacks
+    try:
+        app()
+    except (InputError, MissingExtra, MemoryBound, OSError) as error:  # OSError: disk full, permission denied
+        print(f"invarot: {escape_unsafe(str(error))}", file=sys.stderr)
+        return BAD_INPUT
+    except SystemExit as done:
+        return done.code if isinstance(done.code, int) else BAD_INPUT if done.code else 0
+    return 0
 
 
 @app.callback()
@@ -53,13 +74,7 @@ def root(version: bool = typer.Option(False, "--version", help="Print the versio
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    stderr.print(f"[yellow]warning:[/] {escape(str(message))}", highlight=False, markup=True)
-
-
-def print_json(value: Any) -> None:
-    """Print ``value`` as JSON on stdout."""
-    json.dump(value, sys.stdout, ensure_ascii=False, indent=1)
-    sys.stdout.write("\n")
+    stderr.print(f"[yellow]warning:[/] {escape(escape_unsafe(str(message)))}", highlight=False, markup=True)
 
 
 def print_verdict(verdict: Verdict, console: Console) -> None:
@@ -67,7 +82,7 @@ def print_verdict(verdict: Verdict, console: Console) -> None:
     text = f"verdict: [bold {color}]{verdict.word}[/] (probability {verdict.probability:.2f})"
     console.print(text, highlight=False, markup=True)
     for reason in verdict.reasons:
-        console.print(f"  · {reason}", highlight=False)
+        console.print(f"  · {escape_unsafe(reason)}", highlight=False)
 
 
 @contextmanager

@@ -8,9 +8,11 @@ from typing import Annotated
 
 import typer
 
+from ..files import check_target
+from ..folders import TRANSLATION, check_replaceable
 from ..translation import learn
 from ..words import load_core_pair
-from .app import EXIT_CODES, app, print_json, print_verdict, progress, stdout
+from .app import EXIT_CODES, Force, app, print_json, print_verdict, progress, stdout
 
 SHOWN = ("house", "freedom", "water", "friday", "doctor", "green", "children", "war")
 
@@ -20,10 +22,15 @@ def demo_command(
     seed: Annotated[int, typer.Option(min=0, help="Random seed: same seed, same result.")] = 0,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Folder to write the model to.")] = None,
     report: Annotated[Path | None, typer.Option(help="Also write an HTML report (one self-contained file).")] = None,
+    force: Force = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress bar.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="JSON on stdout.")] = False,
 ) -> None:
     """Learn English–Spanish from 5,000 vectors per side with no dictionary, then score it with a hand-written one."""
+    if output is not None:
+        check_replaceable(output, TRANSLATION, overwrite=force)
+    if report is not None:
+        check_target(report, overwrite=force, name="--report")
     english, spanish, gold = load_core_pair()
     start = time.perf_counter()
     with progress(quiet or as_json) as listener:
@@ -35,7 +42,7 @@ def demo_command(
     if report is not None:
         from ..report.page import write_page
 
-        write_page(model, report, dictionary=gold)
+        write_page(model, report, dictionary=gold, overwrite=force)
     known = english.index()
     examples = model.translate([word for word in SHOWN if word in known], k=3)
     if as_json:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ..checks import check_choice
-from ..translation import Translation, load
-from ..words import write_vectors
-from ..words.writers import write_atomically
-from .app import app, stderr
+from ..files import check_target, name_path, write_file
+from ..translation import load
+from .app import Force, app, stderr
+from .mapped import name_mapped, write_mapped
 
 FORMATS = ("vec", "npz", "dictionary")
+BREAKS = re.compile(r"[\t\n\r]")
 
 
 @app.command("export")
@@ -21,32 +23,33 @@ def export_command(
     model: Annotated[Path, typer.Argument(help="Folder written by invarot align.")],
     format: Annotated[str, typer.Option(help="vec, npz or dictionary.")] = "dictionary",
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="File, or stem of the two vector files.")
+        Path | None,
+        typer.Option("-o", "--output", help="File (- for standard output), or stem of the two vector files."),
     ] = None,
     top: Annotated[int, typer.Option("-k", "--top", min=1, help="Translations per word in the dictionary.")] = 1,
     words: Annotated[int, typer.Option(min=1, help="Number of source words in the dictionary.")] = 20_000,
+    force: Force = False,
 ) -> None:
     """Write the mapped vectors of both sides (unit length, one common space), or a dictionary of the most frequent words."""
     check_choice(format, "format", FORMATS)
+    path = output or model.with_name(model.name + (".dictionary.txt" if format == "dictionary" else "-mapped"))
+    paths = [path] if format == "dictionary" else name_mapped(path, format)
+    for one in paths:
+        check_target(one, overwrite=force, name="--output")
     found = load(model)
-    if format == "dictionary":
-        path = output or model.with_name(model.name + ".dictionary.txt")
-        lines = [
-            f"{word}\t{best}\t{score:.4f}\n" for word, bests in found.dictionary(words, k=top) for best, score in bests
-        ]
-        with write_atomically(path) as stream:
-            stream.write("".join(lines).encode("utf-8", "surrogatepass"))
-        stderr.print(f"{len(lines)} translations in {path}", highlight=False)
-    else:
-        for path in write_mapped(found, output or model.with_name(model.name + "-mapped"), format):
-            stderr.print(f"wrote {path}", highlight=False)
-
-
-def write_mapped(model: Translation, stem: Path, format: str) -> list[Path]:
-    """Write both sides in the common space: STEM.source.vec and STEM.target.vec."""
-    paths = []
-    for name, side in zip(("source", "target"), model.mapped(), strict=True):
-        path = stem.with_name(f"{stem.name}.{name}.{format}")
-        write_vectors(path, side.words, side.vectors, format=format)
-        paths.append(path)
-    return paths
+    if format != "dictionary":
+        for one in write_mapped(found, path, format, overwrite=force):
+            stderr.print(f"wrote {one}", highlight=False)
+        return
+    count = left_out = 0
+    with write_file(path, overwrite=force, name="--output") as stream:
+        for word, bests in found.dictionary(words, k=top):
+            for best, score in bests:
+                if BREAKS.search(word + best):  # cannot be told from the end of a line or of a field
+                    left_out += 1
+                    continue
+                stream.write(f"{word}\t{best}\t{score:.4f}\n".encode("utf-8", "surrogatepass"))
+                count += 1
+    stderr.print(f"{count} translations in {name_path(path, 'standard output')}", highlight=False)
+    if left_out:
+        stderr.print(f"left out {left_out} with a tab or a line break in a word", highlight=False)

@@ -13,7 +13,7 @@ from ..clouds.picture import check_picture, load_figure
 from ..clouds.registration import format_matrix
 from ..clouds.writers import check_output
 from ..errors import InputError
-from ..words.writers import write_atomically
+from ..files import write_file
 from .app import EXIT_CODES, app, print_json, print_verdict, stdout
 
 
@@ -55,7 +55,7 @@ def register_command(
     moving, fixed = read_cloud(source), read_cloud(target)
     found = register(moving, fixed, overlap=share, scale=scale, reflect=reflect, rng=seed)
     write_cloud(output, found.moved)
-    with write_atomically(matrix) as stream:
+    with write_file(matrix) as stream:
         stream.write(describe_matrix(found).encode())
     if picture is not None:
         draw_registration(picture, moving, fixed, found)

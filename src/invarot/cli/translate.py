@@ -9,15 +9,16 @@ from typing import Annotated
 import typer
 
 from ..errors import InputError
+from ..files import STANDARD
 from ..translation import load
-from .app import Retrieval, app, print_json, stderr
+from .app import Retrieval, app, escape_unsafe, print_json, print_line, stderr
 
 
 @app.command("translate")
 def translate_command(
     model: Annotated[Path, typer.Argument(help="Folder written by invarot align.")],
     words: Annotated[
-        list[str] | None, typer.Argument(help="Words to translate; read from standard input if none are given.")
+        list[str] | None, typer.Argument(help="Words to translate; read from standard input if none are given, or -.")
     ] = None,
     top: Annotated[int, typer.Option("-k", "--top", min=1, help="Translations per word.")] = 5,
     reverse: Annotated[bool, typer.Option("--reverse", help="From the target language to the source.")] = False,
@@ -26,7 +27,7 @@ def translate_command(
 ) -> None:
     """Translate words and print scores, best first. Words not in the vocabulary are reported and skipped."""
     found = load(model)
-    asked = list(words) if words else [line.strip() for line in sys.stdin if line.strip()]
+    asked = list(words) if words and words != [STANDARD] else _read_words()
     if not asked:
         raise InputError(
             "words: expected at least one, as arguments or one per line on standard input, got none; pass a word"
@@ -34,7 +35,7 @@ def translate_command(
     known = (found.target if reverse else found.source).index()
     missing = [word for word in asked if word not in known]
     if missing:
-        stderr.print(f"not in the vocabulary: {', '.join(missing)}", highlight=False)
+        stderr.print(f"not in the vocabulary: {escape_unsafe(', '.join(missing))}", highlight=False)
     if len(missing) == len(asked):
         raise typer.Exit(2)
     answers = found.translate([word for word in asked if word in known], k=top, method=retrieval, reverse=reverse)
@@ -44,4 +45,10 @@ def translate_command(
         )
     else:
         for word, best in answers.items():
-            print(f"{word}\t" + "  ".join(f"{one} {score:.2f}" for one, score in best))
+            print_line(f"{word}\t" + "  ".join(f"{one} {score:.2f}" for one, score in best))
+
+
+def _read_words() -> list[str]:
+    """Return the lines of standard input, whatever bytes they are."""
+    lines = sys.stdin.buffer.read().decode("utf-8", "surrogateescape").split("\n")
+    return [line.strip() for line in lines if line.strip()]

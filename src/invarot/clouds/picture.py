@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, MissingExtra
-from ..words.writers import write_atomically
+from ..files import write_file
 from .cloud import Floats, as_cloud
 from .registration import Registration
 
@@ -43,7 +43,7 @@ def draw_registration(path: str | os.PathLike[str], source: Any, target: Any, fo
     _describe(figure, found)
     content = BytesIO()
     figure.savefig(content, format=path.suffix[1:].lower(), facecolor="white")
-    with write_atomically(path) as stream:
+    with write_file(path) as stream:
         stream.write(content.getvalue())
     return path
 

@@ -14,7 +14,8 @@ from tokenize import TokenError
 import numpy as np
 
 from ..errors import InputError
-from ..words.tables import check_file, open_stream
+from ..files import check_file
+from ..words.packed import open_stream
 from .cloud import Cloud, build_cloud
 from .ply import parse_ply
 from .text import parse_obj, parse_table

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..words.writers import write_atomically
+from ..files import write_file
 from .cloud import AXES, NORMALS, Cloud, Floats, as_cloud
 from .readers import find_suffix
 
@@ -28,7 +28,7 @@ def write_cloud(path: str | os.PathLike[str], cloud: Any) -> Path:
     path = Path(path)
     check_output(path)
     content = _WRITERS[find_suffix(path)](as_cloud(cloud, "cloud"))
-    with write_atomically(path) as stream:
+    with write_file(path) as stream:
         stream.write(gzip.compress(content, mtime=0) if path.suffix.lower() == ".gz" else content)
     return path
 

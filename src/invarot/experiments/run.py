@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import platform
 import sys
@@ -17,7 +18,7 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from ..errors import InputError, NotConverged
-from ..words.writers import write_atomically
+from ..files import write_file
 from .provenance import describe_commit, describe_machine, versions
 
 Row = dict[str, Any]
@@ -138,10 +139,12 @@ def held(claim: bool) -> str:
 def write_csv(path: Path, rows: Sequence[Row]) -> None:
     """Write all rows, with every column that occurs."""
     names = list(dict.fromkeys(name for row in rows for name in row))
-    with path.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.DictWriter(stream, names, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    table = io.StringIO(newline="")
+    writer = csv.DictWriter(table, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    with write_file(path) as stream:
+        stream.write(table.getvalue().encode())
 
 
 def _read_finished(store: Path, identity: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -155,7 +158,7 @@ def _read_finished(store: Path, identity: dict[str, Any]) -> dict[str, dict[str,
                 if cell is not None and "name" in cell:
                     found[cell["name"]] = cell
     lines = [json.dumps(identity), *(json.dumps(cell) for cell in found.values())]
-    with write_atomically(store) as stream:
+    with write_file(store) as stream:
         stream.write(("\n".join(lines) + "\n").encode())
     return found
 
@@ -182,4 +185,5 @@ def _write_manifest(context: Context, experiment: Experiment, commit: str, found
         **experiment.notes,
     }
     text = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
-    (context.out / "manifest.json").write_text(text, encoding="utf-8")
+    with write_file(context.out / "manifest.json") as stream:
+        stream.write(text.encode())

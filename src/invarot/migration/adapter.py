@@ -15,8 +15,8 @@ from safetensors.numpy import save as dump_arrays
 
 from ..checks import check_points
 from ..errors import InputError
+from ..files import write_file
 from ..folders import decode, encode
-from ..words.writers import write_atomically
 
 FORMAT, VERSION = "invarot adapter", "1"
 
@@ -70,7 +70,7 @@ class Adapter:
             "sha256": _digest(table),
             "facts": json.dumps(facts, ensure_ascii=False, allow_nan=False),
         }
-        with write_atomically(target) as stream:
+        with write_file(target) as stream:
             stream.write(dump_arrays({"map": table}, metadata=metadata))
 
     def __repr__(self) -> str:

@@ -6,11 +6,11 @@ import base64
 import hashlib
 import os
 from importlib.resources import files
-from pathlib import Path, PurePath
+from pathlib import PurePath
 
-from ..errors import InputError
+from ..files import check_target, write_file
 from ..translation.model import Translation
-from ..words.writers import SUFFIXES, write_atomically
+from ..words.writers import SUFFIXES
 from .contents import Contents, Dictionary, gather
 from .dynamics import dynamics_section
 from .listing import settings_section, translations_section
@@ -32,25 +32,30 @@ ICON = (
 )
 
 
-def write_page(model: Translation, path: str | os.PathLike[str], *, dictionary: Dictionary | None = None) -> None:
+def write_page(
+    model: Translation,
+    path: str | os.PathLike[str],
+    *,
+    dictionary: Dictionary | None = None,
+    overwrite: bool = True,
+) -> None:
     """Write the report of ``model`` to the file ``path``, atomically.
 
     Parameters
     ----------
     model : Translation
-    path : the HTML file; an existing file is replaced
+    path : the HTML file, or "-" for standard output
     dictionary : path of a dictionary file, or (source, target) pairs
         Used only to score the translations and to mark the listed ones.
+    overwrite : whether an existing file may be replaced
 
     Examples
     --------
     >>> write_page(model, "en-es.html", dictionary="en-es.5000-6500.txt")  # doctest: +SKIP
     """
-    target = Path(path)
-    if target.is_dir() or not target.parent.is_dir():
-        raise InputError(f"path: expected a file in an existing directory, got {target}; create the directory first")
-    page = render_page(gather(model, dictionary)).encode("utf-8")
-    with write_atomically(target) as stream:
+    check_target(path, overwrite=overwrite)
+    page = render_page(gather(model, dictionary)).encode("utf-8", "backslashreplace")  # a word may be half a character
+    with write_file(path, overwrite=overwrite) as stream:
         stream.write(page)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
-from ..words.writers import write_atomically
+from ..files import write_file
 from .columns import choose_columns, describe_columns, from_arrow, make_schema, pyarrow, to_arrow
 from .protocol import Batch, Info, missing, rechunk
 from .spool import check_parent
@@ -71,7 +71,7 @@ class _Table:
         assert self.like is not None, "begin was not called"
         table = to_arrow(batch, make_schema(self.like, fixed=False), self.like, self.address)
         number = len(self._finished_parts())
-        with write_atomically(self.parts / f"part-{number:08d}-{len(batch)}.arrow") as stream:
+        with write_file(self.parts / f"part-{number:08d}-{len(batch)}.arrow") as stream:
             pyarrow().feather.write_feather(table, stream, compression="uncompressed")
 
     def finish(self) -> None:
@@ -79,7 +79,7 @@ class _Table:
         if self.path.is_file():
             return
         schema = make_schema(self.like, fixed=False)
-        with write_atomically(self.path) as stream, self._writer(stream, schema) as writer:
+        with write_file(self.path) as stream, self._writer(stream, schema) as writer:
             for part in self._finished_parts():
                 writer.write_table(pyarrow().feather.read_table(part, memory_map=False))
         shutil.rmtree(self.parts)

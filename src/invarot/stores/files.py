@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from ..errors import InputError
-from ..words.writers import write_atomically
+from ..files import write_file
 from .protocol import Batch, Info, check_vectors, missing
 from .spool import Spool, decode_rows, encode_row
 
@@ -73,10 +73,10 @@ class ArrayFile:
             return
         info = self.spool.about()
         if self._needs_sidecar():
-            with write_atomically(self.sidecar) as stream:
+            with write_file(self.sidecar) as stream:
                 for id, payload in self.spool.identities():
                     stream.write(encode_row(id, payload).encode())
-        with write_atomically(self.path) as stream:
+        with write_file(self.path) as stream:
             self._assemble(stream, info)
         self.spool.drop()
 

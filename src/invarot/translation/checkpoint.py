@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
-import re
 from pathlib import Path
+from typing import Any
 
 from ..alignment.result import Alignment
 from ..errors import InputError
+from ..files import PART, reading, write_file
+from ..folders import ALIGNMENT, decode, encode, holds_model
+from ..schema import check
 from ..storage import load, save
 from ..words.vectors import Vectors
 from .recipe import Recipe
@@ -32,29 +36,36 @@ class Checkpoint:
         """Mark the folder as belonging to this run, or check that it does."""
         note = self.folder / "run.txt"
         if not note.exists():
-            if any(self.folder.iterdir()):
+            if any(not PART.fullmatch(entry.name) and entry.name != "run.new" for entry in self.folder.iterdir()):
                 raise InputError(
                     f"checkpoint: expected a new folder or a checkpoint of this run, got {self.folder}, which holds "
                     "something else; choose another folder"
                 )
-            part = note.with_suffix(".new")
-            part.write_text(digest, encoding="ascii")
-            os.replace(part, note)
-        elif note.read_text(encoding="ascii") != digest:
+            with write_file(note) as stream:  # two equal runs may both write it
+                stream.write(digest.encode("ascii"))
+            (self.folder / "run.new").unlink(missing_ok=True)  # left by an earlier version that was killed
+        if note.read_bytes() != digest.encode("ascii"):
             raise InputError(
                 f"checkpoint: expected a checkpoint of this run, got {self.folder}, which belongs to a run with other "
                 "vectors or other settings; use the same ones to continue it, or choose another folder"
             )
 
-    def load(self, stage: str) -> Alignment | None:
-        """Return the alignment of the stage; None if it did not finish."""
-        path = self.folder / _file_name(stage)
-        return load(path) if path.is_dir() else None
+    def load(self, stage: int) -> tuple[Alignment, list[dict[str, Any]]] | None:
+        """Return the alignment of the stage, counted from 0, and what was reported on the way; None if it did not finish."""
+        path = self._find(stage)
+        if not holds_model(path, ALIGNMENT):
+            return None
+        told = path.with_suffix(".json")
+        with reading(told):
+            rows = decode(json.loads(told.read_bytes())) if told.exists() else []
+            return load(path), check(list[dict[str, Any]], rows, "history")
 
-    def save(self, stage: str, found: Alignment) -> None:
-        """Save the alignment of the stage."""
-        save(found, self.folder / _file_name(stage))
+    def save(self, stage: int, found: Alignment, told: list[dict[str, Any]]) -> None:
+        """Save the alignment of the stage, which ends it, after what was reported on the way."""
+        path = self._find(stage)
+        with write_file(path.with_suffix(".json")) as stream:
+            stream.write(json.dumps(encode(told, "history"), allow_nan=False).encode("ascii"))
+        save(found, path)
 
-
-def _file_name(stage: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", stage.lower())
+    def _find(self, stage: int) -> Path:
+        return self.folder / f"stage-{stage + 1}"

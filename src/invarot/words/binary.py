@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import InputError
 from .text import header
-from .vectors import Findings, Rows
+from .vectors import FIRST_BYTES, Findings, Rows
 
 BLOCK = 1 << 22
 LONGEST_WORD = 1 << 14
@@ -20,12 +20,19 @@ def looks_binary(sample: bytes, *, named_binary: bool) -> bool:
     first, _, rest = sample.partition(b"\n")
     if header(first) is None:
         return named_binary
-    value = rest.split(None, 2)[1:2]
+    fields = rest.split()
+    numbers = sum(map(_is_number, fields))
+    if numbers > len(fields) // 4:  # a NUL inside a word does not make a text binary
+        return False
+    return named_binary or b"\x00" in rest
+
+
+def _is_number(field: bytes) -> bool:
     try:
-        float(value[0])
-    except (IndexError, ValueError):
-        return named_binary or b"\x00" in rest
-    return False
+        float(field)
+    except ValueError:
+        return False
+    return True
 
 
 def read_binary(
@@ -42,7 +49,7 @@ def read_binary(
             f"{source}: expected at most {WIDEST} values per word, got {dimension} in the header; is this word2vec binary?"
         )
     width = 4 * dimension
-    expected = min(count, 1 << 16 if size is None else size // (width + 1) + 1)  # the header may be wrong
+    expected = min(count, FIRST_BYTES // width if size is None else size // (width + 1) + 1)  # the header may be wrong
     rows = Rows(dimension, expected=expected, limit=limit, errors=errors, findings=findings)
     buffer, at, seen, ended = b"", 0, 0, False
     while seen < count and not rows.full and not ended:

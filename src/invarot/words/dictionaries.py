@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import chain
 
 from ..errors import InputError
+from ..files import local_file, name_path, reading
+from .text import blocks
 from .vectors import Findings
 
 
@@ -21,15 +23,11 @@ def read_dictionary(path: str | os.PathLike[str]) -> list[tuple[str, str]]:
     Fields are separated by blanks, or by tabs only if the line has a tab (so that phrases may contain spaces). Empty
     lines are ignored; any other line that is not a pair is skipped and reported in a `DictionaryWarning`.
     """
-    path = Path(path)
-    if path.is_dir():
-        raise InputError(f"{path}: expected a dictionary file, got a directory; pass the file inside it")
-    if not path.exists():
-        raise InputError(f"{path}: expected a dictionary file, got no such file; check the path")
-    findings = Findings(str(path))
+    source = name_path(path)
+    findings = Findings(source)
     pairs: list[tuple[str, str]] = []
-    with path.open("rb") as stream:
-        for place, raw in enumerate(stream, 1):
+    with reading(source), local_file(path) as file, file.open("rb") as stream:
+        for place, raw in enumerate(chain.from_iterable(blocks(stream, source)), 1):
             try:
                 line = raw.removeprefix(b"\xef\xbb\xbf" if place == 1 else b"").decode("utf-8").strip()
             except UnicodeDecodeError:
@@ -42,7 +40,7 @@ def read_dictionary(path: str | os.PathLike[str]) -> list[tuple[str, str]]:
                 findings.add("line that is not a pair (skipped)", place, repr(line[:40]))
     if not pairs:
         trouble = "; ".join(findings.sentences()) or "the file is empty"
-        raise InputError(f"{path}: expected one 'source target' per line, got no pair ({trouble})")
+        raise InputError(f"{source}: expected one 'source target' per line, got no pair ({trouble})")
     findings.warn(DictionaryWarning)
     return pairs
 

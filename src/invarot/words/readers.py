@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import os
-import zipfile
-import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,17 +11,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from ..files import local_file, name_path, reading
 from .binary import looks_binary, read_binary
-from .tables import (
-    Found,
-    check_file,
-    check_table,
-    collect,
-    open_stream,
-    read_npy,
-    read_npz,
-    read_safetensors,
-)
+from .packed import open_stream
+from .tables import Found, check_table, collect, read_npy, read_npz, read_safetensors
 from .text import read_text
 from .vectors import Findings, Vectors
 
@@ -41,7 +32,7 @@ def read_vectors(
     Parameters
     ----------
     source : path or object
-        A file: word2vec, fastText or GloVe text (header or not, gzip or not), word2vec binary, ``.npz`` with ``words``
+        A file, or "-" for standard input: word2vec, fastText or GloVe text (header or not, gzip or not), word2vec binary, ``.npz`` with ``words``
         and ``vectors``, ``.npy`` or ``.safetensors`` with a vocabulary; or a gensim ``KeyedVectors`` (anything with
         ``index_to_key`` and ``vectors``), or a `Vectors`.
     max_words : read only the first ``max_words`` words
@@ -63,34 +54,30 @@ def read_vectors(
     _check_options(max_words, format, encoding_errors)
     if not isinstance(source, str | os.PathLike):
         return _read_object(source, max_words=max_words, vocabulary=vocabulary, format=format)
-    path = Path(source)
-    check_file(path)
-    try:
+    findings = Findings(name_path(source))
+    with reading(findings.source), local_file(source) as path:
         kind = format or detect_format(path)
-        findings = Findings(str(path), unit="line" if _READERS[kind] is _read_text else "row")
+        if _READERS[kind] is not _read_text:
+            findings.unit = "row"
         if vocabulary is not None and kind not in ("npy", "safetensors"):
             raise InputError(
-                f"vocabulary: expected None for {path}, which contains words (format {kind!r}), got a vocabulary; leave it out"
+                f"vocabulary: expected None for {findings.source}, which contains words (format {kind!r}), got a vocabulary; leave it out"
             )
         words, vectors = _READERS[kind](path, max_words, vocabulary, encoding_errors, findings)
-    except (gzip.BadGzipFile, EOFError, zlib.error, zipfile.BadZipFile) as error:
-        raise InputError(
-            f"{path}: expected a valid file, got a damaged or truncated one ({error}); copy or download it again"
-        ) from error
-    return Vectors(words, vectors, str(path), findings.warn())
+    return Vectors(words, vectors, findings.source, findings.warn())
 
 
 def detect_format(path: Path) -> str:
     """Detect the format of a file from its first bytes, then from its name."""
     with path.open("rb") as stream:
-        start = stream.read(8)
+        start = stream.read(9)
     if not start:
         raise InputError(f"{path}: expected words with vectors, got an empty file")
     if start.startswith(b"PK\x03\x04"):
         return "npz"
     if start.startswith(b"\x93NUMPY"):
         return "npy"
-    if path.suffix == ".safetensors":
+    if path.suffix == ".safetensors" or (start[4:8] == bytes(4) and start[8:] == b"{"):  # a short header of JSON
         return "safetensors"
     if start[:1] == b"\x80" and start[1:2] in b"\x02\x03\x04\x05":
         raise InputError(
@@ -145,9 +132,10 @@ def _read_object(source: Any, *, max_words: int | None, vocabulary: Any, format:
         )
     name = type(table).__name__
     findings = Findings(name, unit="row")
-    values = np.asarray(values)
-    check_table(name, words, values.shape, values.dtype, "index_to_key")
-    found = collect(words, values, values.shape[1], limit=max_words, errors="strict", findings=findings)
+    with reading(name):
+        values = np.asarray(values)
+        check_table(name, words, values.shape, values.dtype, "index_to_key")
+        found = collect(words, values, values.shape[1], limit=max_words, errors="strict", findings=findings)
     return Vectors(*found, name, findings.warn(stacklevel=4))
 
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from ..errors import InputError
+from ..files import local_file, reading
+from .packed import open_stream, read_members
 from .vectors import Findings, Rows
 
 Found: TypeAlias = "tuple[tuple[str, ...], np.ndarray[Any, Any]]"
@@ -23,6 +24,8 @@ def collect(
     words: Sequence[Any], values: Any, dimension: int, *, limit: int | None, errors: str, findings: Findings
 ) -> Found:
     """Return the distinct words and finite float32 rows of a table, read by blocks of rows."""
+    if not len(words):
+        raise InputError(f"{findings.source}: expected words with vectors, got no usable row (the table is empty)")
     rows = Rows(dimension, expected=len(words), limit=limit, errors=errors, findings=findings)
     start = 0
     while start < len(words) and not rows.full:
@@ -37,7 +40,7 @@ def collect(
         start = stop
     if not len(rows):
         raise InputError(
-            f"{findings.source}: expected words with vectors, got no usable row ({'; '.join(findings.sentences()) or 'the table is empty'})"
+            f"{findings.source}: expected words with vectors, got no usable row ({'; '.join(findings.sentences())})"
         )
     return rows.finish()
 
@@ -48,16 +51,7 @@ def read_npz(path: Path, limit: int | None, vocabulary: Any, errors: str, findin
         raise InputError(
             f"{path}: expected an npz file, got a damaged or different one; save it again with np.savez(words=…, vectors=…)"
         )
-    with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
-        if "words" not in archive or "vectors" not in archive:
-            raise InputError(f"{path}: expected arrays 'words' and 'vectors', got {sorted(archive)}; rename them")
-        try:
-            words, values = archive["words"], archive["vectors"]
-        except ValueError as error:
-            raise InputError(
-                f"{path}: expected plain arrays, got a pickle, which can run code and is not read ({error}); "
-                "save the words with np.array(words, dtype=str)"
-            ) from error
+    words, values = read_members(path, ("words", "vectors"))
     if words.dtype.kind not in "US":
         raise InputError(f"{path}: expected strings in 'words', got {words.dtype}; save np.array(words, dtype=str)")
     check_table(path, words, values.shape, values.dtype, "'words'")
@@ -67,7 +61,7 @@ def read_npz(path: Path, limit: int | None, vocabulary: Any, errors: str, findin
 def read_npy(path: Path, limit: int | None, vocabulary: Any, errors: str, findings: Findings) -> Found:
     """Read the array of an npy file, memory-mapped, and its words from ``vocabulary`` or a ``.vocab`` file."""
     try:
-        values = np.load(path, mmap_mode="r", allow_pickle=False)
+        values = np.lib.format.open_memmap(path, mode="r")
     except ValueError as error:
         raise InputError(
             f"{path}: expected a plain array of numbers, got another file ({error}); save it with np.save"
@@ -99,17 +93,9 @@ def read_safetensors(path: Path, limit: int | None, vocabulary: Any, errors: str
         ) from error
 
 
-def open_stream(path: Path) -> BinaryIO:
-    """Open the file, decompressed if it is gzip."""
-    with path.open("rb") as stream:
-        packed = stream.read(2) == b"\x1f\x8b"
-    return gzip.open(path, "rb") if packed else path.open("rb")  # type: ignore[return-value]
-
-
 def read_lines(path: Path, errors: str, findings: Findings) -> list[str]:
     """Return the lines of a word list; the last one may lack a line break."""
-    check_file(path)
-    with open_stream(path) as stream:
+    with reading(path), local_file(path) as file, open_stream(file) as stream:
         lines = stream.read().removeprefix(b"\xef\xbb\xbf").split(b"\n")
     if lines and not lines[-1]:
         lines.pop()
@@ -139,13 +125,6 @@ def _parse_word_list(path: Path, text: str) -> list[str]:
             f"{path}: expected a JSON list of strings in metadata 'words', got something else; pass vocabulary= instead"
         )
     return words
-
-
-def check_file(path: Path) -> None:
-    if path.is_dir():
-        raise InputError(f"{path}: expected a file, got a directory; pass the file inside it")
-    if not path.exists():
-        raise InputError(f"{path}: expected a file, got no such file; check the path")
 
 
 def check_table(source: Any, words: Any, shape: tuple[int, ...], dtype: Any, holder: str) -> None:

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from ..errors import InputError
 from .decimals import parse_rows
-from .vectors import Findings, Rows
+from .vectors import FIRST_BYTES, Findings, Rows
 
 BLOCK = 1 << 18  # bytes of text at a time: fits the cache, and is all the memory used besides the result
-LONGEST_LINE = 1 << 24
+LONGEST_LINE = 1 << 22
+LONGEST_NUMBER = 18  # digits of a number in a header
 SHORT = "row with too few values (dropped)"
 LONG = "row with too many values (dropped)"
 NOT_NUMERIC = "row with a value that is not a number (dropped)"
@@ -46,14 +48,14 @@ def blocks(stream: BinaryIO, source: str) -> Iterator[list[bytes]]:
 def header(line: bytes) -> tuple[int, int] | None:
     """Return ``(count, dimension)`` if the line is two whole numbers, else None."""
     fields = line.split()
-    if len(fields) == 2 and all(field.isdigit() for field in fields):
+    if len(fields) == 2 and all(field.isdigit() and len(field) <= LONGEST_NUMBER for field in fields):
         return int(fields[0]), int(fields[1])
     return None
 
 
 def usual_dimension(lines: list[bytes], source: str, promised: int = 0) -> int:
     """Return the most common number of values in the first lines; on a tie, the one the header ``promised``."""
-    counts = Counter(len(line.split()) - 1 for line in lines[:200] if line.strip())
+    counts = Counter(len(line.split()) - 1 for line in islice(filter(bytes.strip, lines), 200))
     if not counts:
         raise InputError(f"{source}: expected words with vectors, got none; check that the file is complete")
     dimension, most = counts.most_common(1)[0]
@@ -158,13 +160,19 @@ def read_text(
                 findings.remark(f"the header says {promised[1]} values per word, most rows have {dimension} (used)")
             expected = _estimate_rows(lines, promised, size, dimension)
             rows = Rows(dimension, expected=expected, limit=limit, errors=errors, findings=findings)
-        while lines and not rows.full:  # rows after max_words are neither read nor reported
-            part = lines if limit is None else lines[: limit - len(rows)]
+        start = tried = 0
+        while start < len(lines) and not rows.full:  # rows after max_words are neither read nor reported
+            had = len(rows)
+            count = len(lines) if limit is None else max(limit - had, 2 * tried)
+            part = lines[start : start + count]
             words, values, places = parse(part, number, dimension, findings)
             rows.extend([rows.decode(word, place) for word, place in zip(words, places, strict=True)], values, places)
+            tried = (
+                len(part) if len(rows) == had else 0
+            )  # nothing new: a larger part, or one word repeated takes for ever
             number += len(part)
             seen += sum(1 for line in part if line.strip())
-            lines = lines[len(part) :]
+            start += len(part)
         if rows.full:
             break
     if rows is None:
@@ -183,10 +191,9 @@ def _find_header(lines: list[bytes], source: str) -> tuple[int, int] | None:
 
 def _estimate_rows(lines: list[bytes], promised: tuple[int, int] | None, size: int | None, dimension: int) -> int:
     if size is None:
-        return min(promised[0], 1 << 16) if promised else len(lines)
-    if promised:
-        return min(promised[0], size // (2 * dimension + 1) + 1)  # the header may be wrong, the file size is not
-    return int(1.02 * size * len(lines) / max(sum(map(len, lines)), 1)) + 1
+        return min(promised[0] if promised else len(lines), FIRST_BYTES // (4 * dimension))
+    most = size // (2 * dimension + 1) + 1  # the header may be wrong, the file size is not
+    return min(promised[0] if promised else int(1.02 * size * len(lines) / max(sum(map(len, lines)), 1)) + 1, most)
 
 
 def _check_counts(rows: Rows, seen: int, promised: tuple[int, int] | None, findings: Findings) -> None:

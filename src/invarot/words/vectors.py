@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import InputError
 
+FIRST_BYTES = 1 << 26  # of a table whose size the file does not tell; it grows from there
 SHOWN = 5  # places listed in a warning; the rest are counted
 
 

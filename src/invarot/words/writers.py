@@ -6,8 +6,7 @@ import gzip
 import json
 import os
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from ..arrays import Array, is_array, to_numpy
 from ..errors import InputError
+from ..files import check_target, find_descriptor, write_file
 
 SUFFIXES = {
     ".vec": "vec",
@@ -33,18 +33,20 @@ def write_vectors(
     *,
     format: str | None = None,
     digits: int = 9,
+    overwrite: bool = True,
 ) -> Path:
     """Write words and their vectors, as float32; return the path written.
 
     Parameters
     ----------
-    path : the file; the suffix ``.gz`` compresses text formats
+    path : the file, or "-" for standard output; the suffix ``.gz`` compresses text formats
     words : n different strings
     vectors : (n, d)
     format : from the suffix of the file if None
         ``vec`` (text with the header of word2vec and fastText), ``glove`` (the same without header), ``bin`` (word2vec
         binary), ``npz`` (words, vectors), ``npy`` (words in a second file, ``.vocab``), ``safetensors`` (words in metadata)
     digits : significant digits in text; 9 restore every float32 exactly
+    overwrite : whether an existing file may be replaced
     """
     path = Path(path)
     packed = path.suffix == ".gz"
@@ -55,14 +57,15 @@ def write_vectors(
         raise InputError(f"path: expected no gzip for {kind} files, got {path.name}; drop the .gz")
     if isinstance(digits, bool) or not isinstance(digits, int) or not 1 <= digits <= 17:
         raise InputError(f"digits: expected a whole number from 1 to 17, got {digits!r}")
-    if path.is_dir() or not path.parent.is_dir():
-        raise InputError(f"path: expected a file in an existing directory, got {path}; create the directory first")
     table = _check_table(words, vectors)
     _check_words(words, kind)
+    check_target(path, overwrite=overwrite)
     if kind == "npy":
-        with write_atomically(path.with_suffix(".vocab")) as stream:
-            stream.writelines(_encode(word) + b"\n" for word in words)
-    with write_atomically(path) as stream:
+        if find_descriptor(path, 1) is not None:
+            raise InputError(f"path: expected a file for npy, whose words go to a second one, got {path}; use npz")
+        with write_file(path.with_suffix(".vocab"), overwrite=overwrite) as stream:
+            stream.writelines(encode_word(word) + b"\n" for word in words)
+    with write_file(path, overwrite=overwrite) as stream:
         if packed:
             with gzip.GzipFile("", "wb", fileobj=stream, mtime=0) as zipped:
                 _WRITERS[kind](zipped, words, table, digits)  # type: ignore[arg-type]
@@ -71,30 +74,15 @@ def write_vectors(
     return path
 
 
-@contextmanager
-def write_atomically(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a temporary file that replaces ``path`` if the block succeeds, and is deleted if it fails."""
-    path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with temporary.open("wb") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
-def _encode(word: str) -> bytes:
-    return word.encode("utf-8", "surrogateescape")  # inverse of the reader's decoding
+def encode_word(word: str) -> bytes:
+    """Return the bytes of a word: the inverse of reading with ``surrogateescape``."""
+    return word.encode("utf-8", "surrogateescape")
 
 
 def _write_glove(stream: BinaryIO, words: Sequence[str], table: np.ndarray[Any, Any], digits: int) -> None:
     pattern = " ".join([f"%.{digits}g"] * table.shape[1])
     for word, row in zip(words, table, strict=True):
-        stream.write(b"%b %b\n" % (_encode(word), (pattern % tuple(row.tolist())).encode("ascii")))
+        stream.write(b"%b %b\n" % (encode_word(word), (pattern % tuple(row.tolist())).encode("ascii")))
 
 
 def _write_vec(stream: BinaryIO, words: Sequence[str], table: np.ndarray[Any, Any], digits: int) -> None:
@@ -105,7 +93,7 @@ def _write_vec(stream: BinaryIO, words: Sequence[str], table: np.ndarray[Any, An
 def _write_bin(stream: BinaryIO, words: Sequence[str], table: np.ndarray[Any, Any], digits: int) -> None:
     stream.write(b"%d %d\n" % table.shape)
     for word, row in zip(words, table.astype("<f4"), strict=True):
-        stream.write(b"%b %b\n" % (_encode(word), row.tobytes()))
+        stream.write(b"%b %b\n" % (encode_word(word), row.tobytes()))
 
 
 def _write_npz(stream: BinaryIO, words: Sequence[str], table: np.ndarray[Any, Any], digits: int) -> None:
@@ -119,7 +107,8 @@ def _write_npz(stream: BinaryIO, words: Sequence[str], table: np.ndarray[Any, An
 
 
 def _write_npy(stream: BinaryIO, words: Sequence[str], table: np.ndarray[Any, Any], digits: int) -> None:
-    np.save(stream, table, allow_pickle=False)
+    np.lib.format.write_array_header_1_0(stream, np.lib.format.header_data_from_array_1_0(table))
+    stream.write(table.data)  # np.save cannot write to a pipe
 
 
 def _write_safetensors(stream: BinaryIO, words: Sequence[str], table: np.ndarray[Any, Any], digits: int) -> None:
@@ -171,8 +160,18 @@ def _check_words(words: Sequence[str], kind: str) -> None:
             what, instead = "words without line breaks", "npz or safetensors"
         elif kind == "npz" and "\0" in word:
             what, instead = "words without NUL characters", "safetensors"
+        elif kind in ("vec", "glove", "bin", "npy") and not _is_encodable(word):
+            what, instead = "words that UTF-8 can write", "npz or safetensors"
         else:
             continue
         raise InputError(
             f"words: expected {what} for {kind}, got {word!r} in row {row}; choose another format ({instead})"
         )
+
+
+def _is_encodable(word: str) -> bool:
+    try:
+        encode_word(word)
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -32,13 +32,16 @@ def fit_solve(work: Work) -> tuple[StepRecord, Work]:
     found: Alignment | None = None
     for number, size in enumerate(sizes):
         name = f"solve {size}" if size not in sizes[:number] else f"solve {size} again"
-        saved = work.checkpoint.load(name) if work.checkpoint else None
+        saved = work.checkpoint.load(number) if work.checkpoint else None
+        history = work.progress.history
         if saved is None:
+            begun = len(history)
             found = solve_stage(work, name, rows[0][:size], rows[1][:size], generators[number], found)
             if work.checkpoint:
-                work.checkpoint.save(name, found)
+                work.checkpoint.save(number, found, history[begun:])
         else:
-            found = saved
+            found, told = saved
+            history.extend(told)
         mapped = work.x[:MEASURED] @ as_like(found.map, work.x)
         work.progress.record_score(name, score, mapped, work.y)
     assert found is not None
