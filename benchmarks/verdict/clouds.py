@@ -1,7 +1,7 @@
 """A pair of clouds whose answer is known, and the clouds that are drawn rather than measured.
 
 Every generator has the form (rng) → Pair: the seed decides the size, the dimension, the noise and the variety. ``unrelated``
-pairs have no answer; their counterparts are drawn at random, so that a true share of nearer points exists for them too.
+pairs have no answer.
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from invarot.geometry.orthogonal import polar
+
 from .clouds import Array, Pair, Rng, copy_of, cut, sample_of, shuffled, size, strangers, turn
 from .views import layers, leading, unit, unit_centred
 
@@ -38,10 +40,8 @@ def words(data: Path, left: str, right: str, dictionary: str | None, rng: Rng) -
     n = int(rng.choice([200, 400, 700, 1000]))
     d = int(rng.choice([20, 50, 100, 300]))
     known = known_words(data, names_x, names_y, dictionary)
-    if rng.uniform() < 0.2:  # other words on the other side: nothing corresponds but the kind of data
-        rows = rng.permutation(len(known))[: 2 * n]
-        x, y = x[known[rows[: len(rows) // 2], 0]], y[known[rows[len(rows) // 2 :], 1]]
-        return strangers(*(_cut_dimensions(unit_centred(side), d) for side in (x, y)))
+    if rng.uniform() < 0.2:
+        return _disjoint(unit_centred(x[known[:, 0]]), unit_centred(y[known[:, 1]]), n, rng)
     if rng.uniform() < 0.5:  # only words with a counterpart
         known = known[:n]
         x, y = x[known[:, 0]], y[known[:, 1]]
@@ -54,6 +54,14 @@ def words(data: Path, left: str, right: str, dictionary: str | None, rng: Rng) -
     return Pair(x[order], y, pairs=np.stack([back[pairs[:, 0]], pairs[:, 1]], axis=1), name=f"words n={n} d={d}")
 
 
+def _disjoint(x: Array, y: Array, n: int, rng: Rng) -> Pair:
+    """Rows of x, other rows of y: a point belongs where the map of all rows, which belong together, puts it."""
+    n = min(n, len(x) // 2)
+    rows = rng.permutation(len(x))
+    places = x[rows[:n]] @ polar(x.T @ y)
+    return Pair(x[rows[:n]], y[rows[n : 2 * n]], places=places, name=f"disjoint n={n} d={x.shape[1]}")
+
+
 def _cut_dimensions(x: Array, d: int) -> Array:
     return leading(x, d) if d < x.shape[1] else x
 
@@ -63,11 +71,13 @@ def texts(data: Path, left: str, right: str, rng: Rng) -> Pair:
     one, other = (np.load(data / "text" / f"{name}.npy", mmap_mode="r") for name in (left, right))
     n, d = int(rng.choice([200, 400, 800])), int(rng.choice([20, 60, 150, 300]))
     rows = rng.permutation(16000)
-    share = rng.uniform() >= 0.25
+    if rng.uniform() < 0.25:
+        both = (unit_centred(side[np.sort(rows[:4000])].astype(np.float64)) for side in (one, other))
+        return _disjoint(*both, n, rng)
     x = unit_centred(one[np.sort(rows[:n])].astype(np.float64))
-    y = unit_centred(other[np.sort(rows[:n] if share else rows[n : 2 * n])].astype(np.float64))
+    y = unit_centred(other[np.sort(rows[:n])].astype(np.float64))
     x, y = _cut_dimensions(x, d), _cut_dimensions(y, d)
-    return shuffled(x, y, rng, name=f"texts n={n} d={d}") if share else strangers(x, y)
+    return shuffled(x, y, rng, name=f"texts n={n} d={d}")
 
 
 def snare(data: Path, rng: Rng) -> Pair:
@@ -116,11 +126,11 @@ def _photographs() -> tuple[Array, ...]:
 
 
 def patches(rng: Rng) -> Pair:
-    """Patches of a photograph and the same patches blurred or with other contrast; or patches of two photographs."""
+    """Patches of a photograph and the same patches blurred or with other contrast; or patches of digits."""
     from scipy.ndimage import gaussian_filter
 
     n, side = size(rng, 80, 500), int(rng.choice([3, 5, 8]))
-    first, second = (_photographs()[k] for k in rng.permutation(2))
+    first = _photographs()[rng.integers(2)]
     same = rng.uniform() >= 0.3
     changed = gaussian_filter(first, rng.choice([0.0, 0.5, 1.0])) ** float(rng.choice([1.0, 0.7, 1.5]))
     changed = changed * np.std(first) / np.std(changed)
@@ -133,7 +143,8 @@ def patches(rng: Rng) -> Pair:
 
     x = read(first, spots)
     if not same:
-        y = read(second, rng.integers(0, np.asarray(second.shape) - side, (n, 2)))
+        drawn = _digits()[0].reshape(-1, 8)
+        y = read(drawn, rng.integers(0, np.asarray(drawn.shape) - side + 1, (n, 2)))
         return strangers(x - x.mean(0), (y - y.mean(0)) * np.std(x) / np.std(y))
     y = read(changed, spots)
     return shuffled(x - x.mean(0), (y - y.mean(0)) @ turn(side**2, rng), rng, name=f"patches n={n} d={side**2}")

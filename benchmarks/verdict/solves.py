@@ -82,19 +82,17 @@ def nearer(z: Array, y: Array, right: Array) -> Array:
     return np.mean(far < own[:, None] - slack, axis=1)
 
 
-def truth_of(pair: Pair, moved: Array, rng: Rng) -> tuple[float, float]:
+def truth_of(pair: Pair, moved: Array) -> tuple[float, float]:
     """The true FOSCTTM of the moved points, both ways where points are in both clouds, and the transfer of labels (or nan).
 
-    Of clouds that have nothing to do with each other, the counterparts are drawn at random.
+    Clouds that have nothing to do with each other have none: one half, as chance gives.
     """
     if pair.places is not None:
         found = float(np.mean(nearer(moved, pair.y, pair.places)))
+    elif pair.pairs is None:
+        return 0.5, float("nan")
     else:
-        pairs = pair.pairs
-        if pairs is None:
-            k = min(len(moved), len(pair.y))
-            pairs = np.stack([rng.permutation(len(moved))[:k], rng.permutation(len(pair.y))[:k]], axis=1)
-        left, right = moved[pairs[:, 0]], pair.y[pairs[:, 1]]
+        left, right = moved[pair.pairs[:, 0]], pair.y[pair.pairs[:, 1]]
         found = float(np.mean(nearer(left, pair.y, right)) + np.mean(nearer(right, moved, left))) / 2
     return found, transfer(pair, moved) if pair.labels is not None else float("nan")
 
@@ -122,7 +120,7 @@ def solve(pair: Pair, seed: int, ways: tuple[str, ...]) -> dict[str, Array]:
             inner = problem.maps.fit(inner[None])[0]
         rows["way"].append(way)
         rows["map"].append(inner.astype(np.float32))
-        share, labels = truth_of(pair, result.transform(pair.x), rng)
+        share, labels = truth_of(pair, result.transform(pair.x))
         rows["foscttm"].append(share)
         rows["transfer"].append(labels)
         evidence = result.verdict.evidence

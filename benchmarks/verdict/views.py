@@ -162,7 +162,7 @@ def networks(rng: Rng) -> Pair:
 
 
 def series(rng: Rng) -> Pair:
-    """Windows of a chaotic orbit or of a coloured noise, seen by two sensors; or of two orbits."""
+    """Windows of a chaotic orbit seen by two sensors; or of an orbit and of a coloured noise."""
     n, width = size(rng, 60, 500), int(rng.choice([4, 8, 16]))
     gap = int(rng.integers(4, 12))
 
@@ -179,7 +179,8 @@ def series(rng: Rng) -> Pair:
     steps = n * 3 + width * gap
     one = orbit(steps)
     related = rng.uniform() < 0.7
-    other = one if related else orbit(steps)
+    other = one if related else np.cumsum(rng.standard_normal((steps, 3)), axis=0)
+    other = other if related else other - np.cumsum(other, axis=0) / np.arange(1, steps + 1)[:, None]
     mix = rng.standard_normal(3)
     tilt = float(rng.choice([0.0, 0.1, 0.3]))  # how much the second sensor reads otherwise
     rows = np.arange(n)[:, None] * 3 + np.arange(width) * gap
