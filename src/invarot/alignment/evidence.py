@@ -1,8 +1,13 @@
-"""Evidence for a map without labels, from points held out of the fit.
+"""Evidence for a map without labels: points held out of the fit, a null without correspondence, and reflected maps.
 
-With few points per dimension a map can fit anything, so the points it was fitted on say little. Everything here is
-measured on held-out points and compared with a null treated in the same way: the target with each principal coordinate
-shuffled separately, which keeps the covariance and removes all correspondence.
+With few points per dimension a map can fit anything, so the points it was fitted on say little: a part of them is held out,
+and compared with a null treated in the same way: the target with each principal coordinate shifted along a random order of
+its points, which keeps the covariance and removes all correspondence.
+
+Two clouds of one kind fit better than such a null even where they do not correspond. So the map is also compared with
+reflections of itself, in some principal axes of x, refitted for a few rounds. They keep every distance within a cloud and the
+covariances that the map has matched. A reflection that fits as well is another answer; where it sends the points says how
+finely the map is known.
 """
 
 from __future__ import annotations
@@ -13,16 +18,19 @@ from functools import partial
 
 import numpy as np
 
-from ..arrays import Array, as_like, device, is_torch, namespace, svd, to_numpy, transpose
+from ..arrays import Array, as_like, device, entries_at_once, is_torch, namespace, svd, to_numpy, transpose
+from ..geometry.frames import mean_square
 from ..geometry.orthogonal import RotationGroup
 from ..geometry.schatten import SchattenBall, extreme_spectrum
-from ..retrieval.nearest import find_mutual_nearest, nearest
+from ..retrieval.nearest import BLOCK, find_mutual_nearest, nearest
 from ..threads import map_blocks, own_threads
 from .problem import Problem
-from .tuning import NULL_ROUNDS, QUERIES
+from .tuning import ELSEWHERE, NULL_ROUNDS, QUERIES, REFLECTED_POINTS, REFLECTIONS, REFLECTION_ROUNDS
 from .verdict import Evidence
 
+Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 FOLDS = 4  # a point is tested with a map fitted on the other three quarters
+TINY = 1e-12  # relative to the variance of y: a squared distance that counts as none
 
 
 @dataclass(frozen=True)
@@ -40,36 +48,168 @@ class HeldOut:
         return 1 - self.gap / self.spacing if self.spacing > 0 else 0.0
 
 
-def gather_evidence(problem: Problem, w: Array, rng: np.random.Generator) -> Evidence:
-    """Measure the evidence for a map w (dx, dy) on held-out points; rivals and better answers are counted elsewhere."""
-    some = as_like(rng.permutation(problem.x.shape[0])[:QUERIES], problem.x, dtype=namespace(problem.x).int64)
-    draws = min(max(QUERIES // (2 * problem.x.shape[0]), 1), 4)  # with few points, one null says little
+@dataclass(frozen=True)
+class Reflections:
+    """Reflected and refitted maps beside the map that is judged, refitted too; the arrays have an entry per reflection."""
+
+    lead: Floats  # log of the mean squared distance to the nearest targets over that of the map
+    errors: Floats  # the difference of the two, point by point, in standard errors
+    apart: Floats  # share of targets nearer to an image than the target of the reflection
+    drift: float  # the same share for the targets of the refitted map itself
+
+    def summarise(self, values: Floats) -> tuple[float, float]:
+        """Return the smallest and the mean of ``values`` over the reflections that send points elsewhere; 0 if none does."""
+        there = values[self.apart > ELSEWHERE]
+        return (float(there.min()), float(there.mean())) if len(there) else (0.0, 0.0)
+
+    @property
+    def blur(self) -> float:
+        """Share of targets nearer than the true one, if a reflection is as plausible as its fit: e⁻¹ at a lead of 0.2."""
+        weight = np.exp(-5 * np.maximum(self.lead, -0.3))
+        return float(weight @ self.apart / (1 + weight.sum())) if len(weight) else 1.0
+
+
+def gather_evidence(
+    problem: Problem,
+    w: Array,
+    rng: np.random.Generator,
+    *,
+    weights_x: Array | None = None,
+    weights_y: Array | None = None,
+) -> Evidence:
+    """Measure the evidence for a map w (dx, dy); rivals and better answers are counted elsewhere.
+
+    ``weights_x`` (n,) and ``weights_y`` (m,) in [0, 1] say which points have a counterpart; the others are left out.
+    """
+    problem = keep_matched(problem, weights_x, weights_y)
+    n, d = problem.x.shape
+    some = as_like(rng.permutation(n)[:QUERIES], problem.x, dtype=namespace(problem.x).int64)
+    draws = min(max(QUERIES // (2 * n), 1), 4)  # with few points, one null says little
     # the nulls one after the other, the map in parallel: while one runs an SVD on one core, the other has both
     with own_threads(), ThreadPoolExecutor(1) as pool:
         measured = partial(hold_out, problem, w, some)
         coming = measured if is_torch(w) else pool.submit(measured).result  # torch has its own threads
         nulls = [hold_out(*_make_null(problem, w, some, rng), some, null=True) for _ in range(draws)]
         found = coming()
+    mirrored = fit_reflections(problem, w, some[: max(REFLECTED_POINTS, 3 * d)], rng)
+    (lead, _), (least_errors, errors) = mirrored.summarise(mirrored.lead), mirrored.summarise(mirrored.errors)
     gap = float(np.mean([one.gap for one in nulls]))
+    variance = mean_square(problem.y - problem.b @ problem.y, problem.b)
     return Evidence(
         gain=1 - found.gap / gap if gap > 0 else 0.0,
         split=found.split,
         surplus=found.split - float(np.mean([one.split for one in nulls])),
         twins=found.twins,
         smooth=found.smooth,
-        points=some.shape[0],
+        points=int(some.shape[0]),
+        lead=lead,
+        errors=errors,
+        least_errors=least_errors,
+        drift=mirrored.drift,
+        blur=mirrored.blur,
+        residual=found.gap / some.shape[0] / variance if variance > 0 else 1.0,
+        dimensions=min(effective_dimensions(problem.x, problem.a), effective_dimensions(problem.y, problem.b)),
     )
 
 
+def keep_matched(problem: Problem, weights_x: Array | None, weights_y: Array | None) -> Problem:
+    """Return the problem of the points with a counterpart, those of weight one half and more."""
+    for side, weight, given in (("x", "a", weights_x), ("y", "b", weights_y)):
+        if given is not None:
+            rows = namespace(given).nonzero(given >= 0.5)[0]
+            if 1 < rows.shape[0] < given.shape[0]:
+                kept = getattr(problem, weight)[rows]
+                kept = kept / namespace(kept).sum(kept)
+                problem = replace(problem, **{side: getattr(problem, side)[rows], weight: kept})
+    return problem
+
+
+def effective_dimensions(points: Array, weights: Array) -> float:
+    """Return (tr C)²/tr C² of the covariance C: the number of dimensions over which points are spread evenly."""
+    xp = namespace(points)
+    inside = points - weights @ points
+    covariance = transpose(inside * weights[:, None]) @ inside
+    total = float(xp.linalg.trace(covariance))
+    return 1 / max(float(xp.sum((covariance / total) ** 2)), 1e-30) if total > 0 else 0.0
+
+
+# -- the null and the reflections --------------------------------------------------------------------------------------
+
+
 def _make_null(problem: Problem, w: Array, some: Array, rng: np.random.Generator) -> tuple[Problem, Array]:
-    """The problem with a target of the same covariance without correspondence, and a map fitted to it, starting from ``w``."""
+    """The problem with a target of the same covariance without correspondence, and a map fitted to it, starting from ``w``.
+
+    Each principal coordinate is shifted by a number of its own along one random order of the points.
+    """
+    xp = namespace(w)
     x, y = problem.x[some], problem.y
-    _, axes = namespace(y).linalg.eigh(transpose(y) @ y)
-    coordinates = to_numpy(y @ axes)
-    shuffled = as_like(np.stack([rng.permutation(column) for column in coordinates.T], axis=1), x) @ transpose(axes)
+    m = y.shape[0]
+    _, axes = xp.linalg.eigh(transpose(y) @ y)
+    order = as_like(np.tile(rng.permutation(m), 2), y, dtype=xp.int64)
+    back = as_like(rng.permutation(m), y, dtype=xp.int64)  # which row gets them says nothing either
+    coordinates = y @ axes
+    shifts = rng.integers(m, size=y.shape[1])
+    columns = [coordinates[:, k][order[int(shift) : int(shift) + m]] for k, shift in enumerate(shifts)]
+    shuffled = xp.stack(columns, axis=1)[back] @ transpose(axes)
     for _ in range(NULL_ROUNDS):
         w = problem.maps.best_map(transpose(x) @ shuffled[nearest(x @ w, shuffled)])
     return replace(problem, y=shuffled), w
+
+
+def reflect(problem: Problem, w: Array, rng: np.random.Generator) -> Array:
+    """Return w (dx, dy) after reflections of x in its principal axes (s, dx, dy): the strongest two, then random sets."""
+    xp = namespace(w)
+    _, axes = xp.linalg.eigh(problem.second_moment)
+    d = axes.shape[0]
+    signs = rng.choice([-1.0, 1.0], size=(REFLECTIONS, d))
+    for k in range(min(2, d)):
+        signs[k] = 1.0
+        signs[k, d - 1 - k] = -1.0
+    signs = np.unique(signs, axis=0)
+    mirror = as_like(signs[np.any(signs < 0, axis=1)], w)
+    return (axes[None, :, :] * mirror[:, None, :]) @ (transpose(axes) @ w)
+
+
+def fit_reflections(problem: Problem, w: Array, some: Array, rng: np.random.Generator) -> Reflections:
+    """Refit w and its reflections to the nearest targets of the points ``some`` for a few rounds, and compare them."""
+    xp = namespace(w)
+    x, y = problem.x[some], problem.y
+    maps = xp.concat([w[None], reflect(problem, w, rng)])
+    for left in range(REFLECTION_ROUNDS, -1, -1):
+        images = x @ maps
+        there = xp.reshape(nearest(xp.reshape(images, (-1, y.shape[1])), y), images.shape[:2])
+        if left:
+            maps = problem.maps.best_map(transpose(x) @ y[there])
+    gaps = xp.sum((images - y[there]) ** 2, axis=-1)
+    floor = TINY * float(xp.mean(xp.sum(y**2, axis=1)))
+    mean = to_numpy(xp.mean(gaps, axis=1)) + floor
+    spread = to_numpy(xp.std(gaps - gaps[0], axis=1)) + floor
+    apart = share_nearer(x @ w, y, there)
+    return Reflections(
+        lead=np.log(mean[1:] / mean[0]),
+        errors=(mean[1:] - mean[0]) / spread[1:] * x.shape[0] ** 0.5,
+        apart=apart[1:],
+        drift=float(apart[0]),
+    )
+
+
+def share_nearer(z: Array, y: Array, there: Array) -> Floats:
+    """Return for each row of ``there`` (s, n) the mean share of y nearer to z (n, d) than the targets it names, in blocks."""
+    xp = namespace(z)
+    half = xp.sum(y**2, axis=1) / 2
+    step = max(1, entries_at_once(z, BLOCK) // y.shape[0])
+    total = np.zeros(there.shape[0])
+    for begin in range(0, z.shape[0], step):
+        rows = slice(begin, begin + step)
+        scores = z[rows] @ transpose(y) - half
+        for k in range(there.shape[0]):
+            own = xp.sum(z[rows] * y[there[k, rows]], axis=1) - half[there[k, rows]]
+            own = own + 1e-6 * xp.abs(own)
+            total[k] += float(xp.sum(xp.astype(scores > own[:, None], z.dtype)))
+    return total / (z.shape[0] * y.shape[0])
+
+
+# -- points held out of the fit ----------------------------------------------------------------------------------------
 
 
 def hold_out(problem: Problem, w: Array, some: Array, *, null: bool = False) -> HeldOut:
