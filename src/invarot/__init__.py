@@ -8,8 +8,8 @@ from .alignment.history import History, StartRecord, Status, Step
 from .alignment.options import Exact, Rotations, Schatten, Search, Sinkhorn, Stages
 from .alignment.paper import paper
 from .alignment.result import Alignment
-from .alignment.verdict import Evidence, Verdict
-from .errors import InputError, MemoryBound, MissingExtra, NotAligned, NotConverged
+from .alignment.verdict import Evidence, Resolution, Verdict
+from .errors import InputError, MemoryBound, MissingExtra, NotAligned, NotConverged, NotTrusted
 from .storage import load
 from .transport.schedule import Schedule
 
@@ -23,7 +23,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Alignment", "Evidence", "Exact", "History", "InputError", "MemoryBound", "MissingExtra",
-    "NotAligned", "NotConverged", "Rotations", "Schatten", "Schedule", "Search", "Sinkhorn", "Stages", "StartRecord",
+    "NotAligned", "NotConverged", "NotTrusted", "Resolution", "Rotations", "Schatten", "Schedule", "Search", "Sinkhorn", "Stages", "StartRecord",
     "Status", "Step", "Verdict", "align", "baselines", "load", "paper", "translation", "words",
 ]  # fmt: skip
 

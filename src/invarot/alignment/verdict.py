@@ -67,6 +67,7 @@ class Resolution:
 
 
 UNKNOWN = Resolution(0.5, 0.0, 1.0)
+SOUND = ("aligned", "coarse")  # the words for a map that is right, the finer one first
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,10 @@ class Verdict:
 
     def __bool__(self) -> bool:
         return self.word == "aligned"
+
+    def meets(self, word: str) -> bool:
+        """Return whether the verdict is ``word``, one of `SOUND`, or a finer one."""
+        return self.word in SOUND[: SOUND.index(word) + 1]
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)

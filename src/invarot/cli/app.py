@@ -40,7 +40,7 @@ def _check_retrieval(method: str) -> str:
 
 Retrieval = Annotated[str, typer.Option("--retrieval", help=f"{', '.join(METHODS)}.", callback=_check_retrieval)]
 
-EXIT_CODES = {"aligned": 0, "doubtful": 0, "failed": 3}
+EXIT_CODES = {"aligned": 0, "coarse": 0, "failed": 3, "doubtful": 4}
 
 
 @app.callback()
@@ -63,8 +63,8 @@ def print_json(value: Any) -> None:
 
 
 def print_verdict(verdict: Verdict, console: Console) -> None:
-    color = {"aligned": "green", "doubtful": "yellow", "failed": "red"}[verdict.word]
-    text = f"verdict: [bold {color}]{verdict.word}[/] (probability {verdict.probability:.2f})"
+    color = {"aligned": "green", "coarse": "cyan", "doubtful": "yellow", "failed": "red"}[verdict.word]
+    text = f"verdict: [bold {color}]{verdict.word}[/] (probability {verdict.probability:.2f}, resolution {verdict.resolution})"
     console.print(text, highlight=False, markup=True)
     for reason in verdict.reasons:
         console.print(f"  · {reason}", highlight=False)

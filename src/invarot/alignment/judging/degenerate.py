@@ -6,7 +6,7 @@ to well below their spacing, is told from chance on a line or a simplex.
 
 from __future__ import annotations
 
-from ...arrays import Array, namespace, transpose
+from ...arrays import Array, machine_epsilon, namespace, transpose
 from ..problem import Problem
 from ..tuning import COPIES, DISTINCT, PROBES, ROOM
 from ..verdict import Evidence
@@ -34,6 +34,5 @@ def count_distinct(points: Array) -> float:
     some = points[:: max(1, points.shape[0] // (3 * PROBES))]
     square = xp.sum(some**2, axis=1)
     far = square[:, None] + square - 2 * some @ transpose(some)
-    spread = float(xp.mean(far))
-    same = xp.sum(xp.astype(far <= 1e-9 * (spread + float(xp.mean(square))), points.dtype), axis=1)
-    return float(xp.sum(1 / same)) if spread > 0 else 1.0
+    rounding = 64 * machine_epsilon(points) * float(xp.max(square))
+    return float(xp.sum(1 / xp.sum(xp.astype(far <= rounding, points.dtype), axis=1)))
