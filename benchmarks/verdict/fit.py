@@ -26,8 +26,8 @@ from invarot.alignment.verdict import Evidence
 
 RULE_FILE = Path(rule.__file__).with_name("rule.json")
 COUNTS = ("points", "rivals", "better")
-SIGNS = {"lead": 1, "little_lead": 1, "errors": 1, "least_errors": 1, "near": -1, "near_wide": -1, "residual": -1, "drift": -1,
-         "blur": -1, "gain": 1, "smooth": -1, "surplus": 1, "few": -1, "better": -1, "rivals": -1}  # fmt: skip
+SIGNS = {"lead": 1, "errors": 1, "least_errors": 1, "near": -1, "near_wide": -1, "residual": -1, "drift": -1,
+         "blur": -1, "gain": 1, "smooth": -1, "surplus": 1, "better": -1, "rivals": -1}  # fmt: skip
 FINE, COARSE, LABELS = 0.05, 0.2, 0.9
 WRONG_ALIGNED, WRONG_COARSE = 0.002, 0.008  # of the wrong ones of families left out, what thresholds may let through
 
@@ -35,20 +35,26 @@ WRONG_ALIGNED, WRONG_COARSE = 0.002, 0.008  # of the wrong ones of families left
 class Table:
     """The rows of a group: features, truth and families."""
 
-    def __init__(self, path: Path) -> None:
-        with path.open(newline="") as file:
-            self.rows = list(csv.DictReader(file))
-        number = lambda name: np.asarray([float(row[name]) for row in self.rows])  # noqa: E731
-        self.evidence = [read_evidence(row) for row in self.rows]
+    def __init__(self, rows: Path | list[dict[str, Any]]) -> None:
+        if isinstance(rows, Path):
+            with rows.open(newline="") as file:
+                rows = list(csv.DictReader(file))
+        self.rows = rows
+        self.evidence = [read_evidence(row) for row in rows]
         self.features = np.asarray([list(rule.features(one).values()) for one in self.evidence])
-        self.family = np.asarray([row["family"] for row in self.rows])
-        self.foscttm, self.related = number("foscttm"), number("related") == 1
-        labels = np.nan_to_num(number("transfer"))
+        self.family = np.asarray([row["family"] for row in rows])
+        self.foscttm, self.related = self.number("foscttm"), self.number("related") == 1
+        labels = np.nan_to_num(self.number("transfer"))
         self.right = self.related & (self.foscttm <= FINE)
         self.good = self.right | self.related & ((self.foscttm <= COARSE) | (labels >= LABELS))
-        self.degenerate = number("degenerate") == 1
-        self.points = number("points")
-        self.target = np.log(self.foscttm + 0.5 / self.points)
+        self.degenerate = self.number("degenerate") == 1
+        self.target = np.log(self.foscttm + 0.5 / self.number("points"))
+
+    def number(self, name: str) -> np.ndarray:
+        return np.asarray([float(row[name]) for row in self.rows])
+
+    def keep(self, rows: np.ndarray) -> Table:
+        return Table([self.rows[k] for k in np.flatnonzero(rows)])
 
 
 def read_evidence(row: dict[str, Any]) -> Evidence:
@@ -117,8 +123,7 @@ def leave_out(table: Table) -> dict[str, np.ndarray]:
 
 def allow(scores: np.ndarray, share: float) -> float:
     """The threshold that at most this share of the scores reaches, two digits, rounded up."""
-    place = int(share * len(scores))
-    return float(np.ceil(100 * (np.sort(scores)[::-1][place] + 1e-9)) / 100)
+    return float(np.ceil(100 * (np.sort(scores)[::-1][int(share * len(scores))] + 1e-9)) / 100)
 
 
 def make_rule(table: Table) -> dict[str, Any]:
@@ -129,9 +134,9 @@ def make_rule(table: Table) -> dict[str, Any]:
     made: dict[str, Any] = {"command": "python -m benchmarks.verdict.fit"}
     for name, part in parts.items():
         made[name] = {"bias": round(float(part[0]), 3), "weights": dict(zip(names, part[1:].round(3).tolist(), strict=True))}
-    free = left["right"][wrong & ~table.degenerate & np.asarray([one.better == 0 for one in table.evidence])]
-    made["aligned"] = max(0.8, allow(left["fine"][wrong], WRONG_ALIGNED))
-    made["coarse"] = max(0.6, allow(free, WRONG_COARSE))
+    beaten = np.asarray([one.better > 0 for one in table.evidence])
+    made["aligned"] = max(0.8, allow(np.where(beaten, 0.0, left["fine"])[wrong], WRONG_ALIGNED))
+    made["coarse"] = max(0.6, allow(np.where(beaten, 0.0, left["right"])[wrong], WRONG_COARSE))
     made["failed"] = 0.3
     made["few_points"] = {"below": 25, "twins": 0.9}
     fair = ~table.degenerate

@@ -21,7 +21,7 @@ from ..checks import (
 from ..errors import InputError, NotAligned
 from ..threads import own_threads
 from .improve.improve import improve
-from .judging.hints import add_origin_hint, add_size_hint
+from .judging.hints import add_next_step, add_origin_hint, add_size_hint
 from .judging.judge import judge
 from .options import Exact, Maps, Rotations, Schatten, Search, Sinkhorn, Solver
 from .package import describe_options, package
@@ -131,6 +131,8 @@ def align(
         found = improve(problem, found, refitting=solver.refit)
         verdict = judge(problem, found, generator)
     verdict = _add_hints(verdict, x, y, a, b, maps, translate=translate, scale=scale)
+    if not any("try " in reason for reason in verdict.reasons):
+        verdict = add_next_step(verdict, problem, found.best.map, searched=asked.name == "auto", effort=effort)
     settings = describe_options(
         maps, solver, search, translate=translate, scale=scale, start=asked.name, effort=effort, n_starts=n_starts,
         seeds=0 if seeds is None else len(seeds),

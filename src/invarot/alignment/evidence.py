@@ -181,9 +181,9 @@ def fit_reflections(problem: Problem, w: Array, some: Array, rng: np.random.Gene
         if left:
             maps = problem.maps.best_map(transpose(x) @ y[there])
     gaps = xp.sum((images - y[there]) ** 2, axis=-1)
-    floor = TINY * float(xp.mean(xp.sum(y**2, axis=1)))
-    mean = to_numpy(xp.mean(gaps, axis=1)) + floor
-    spread = to_numpy(xp.std(gaps - gaps[0], axis=1)) + floor
+    floor = TINY * float(xp.mean(xp.sum(y**2, axis=1))) + 1e-300
+    mean = to_numpy(xp.mean(gaps, axis=1)).astype(np.float64) + floor
+    spread = to_numpy(xp.std(gaps - gaps[0], axis=1)).astype(np.float64) + floor
     apart = share_nearer(x @ w, y, there)
     return Reflections(
         lead=np.log(mean[1:] / mean[0]),

@@ -50,6 +50,8 @@ COPIES = 0.8  # twins, from which points lie on their targets whatever the shape
 ROOM = 1.6  # points per effective dimension, below which they are nearly a simplex
 PROBES = 100  # maximal number of points, and of axes, tested for symmetries
 MET = 0.1  # of the mean squared spacing: points this near to a target fit it, in the test for symmetries
+OTHER_LENGTHS = 0.1  # mean difference of the quantiles of row lengths, over their rms, from which unit rows are suggested
+ALONE = 9.0  # times the median squared distance to the other cloud: a point this far may have no counterpart
 OTHER_SIZE = 2.0  # ratio of spreads from which scale=True is suggested
 OTHER_ORIGIN = (
     0.3  # difference of the centres' distances from the origin, over the spread, from which translate=True is suggested

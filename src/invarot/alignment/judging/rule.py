@@ -17,13 +17,12 @@ def features(evidence: Evidence) -> dict[str, float]:
     """Return the features of the rule, bounded.
 
     ``near`` is the log of the squared distance to the targets over that between neighbours; in many dimensions, where all
-    distances are alike, it says more (``near_wide``). ``few`` lowers the probability for few points.
+    distances are alike, it says more (``near_wide``).
     """
     points = max(evidence.points, 1)
     near = _clip(math.log(max(1 - evidence.twins, 1e-4)), -4.0, 2.0)
     return {
         "lead": _clip(evidence.lead, -1.0, 4.0),
-        "little_lead": _clip(evidence.lead, -1.0, 0.3),
         "errors": _clip(evidence.errors, -5.0, 40.0) / 10,
         "least_errors": _clip(evidence.least_errors, -5.0, 40.0) / 10,
         "near": near,
@@ -34,7 +33,6 @@ def features(evidence: Evidence) -> dict[str, float]:
         "gain": max(evidence.gain, 0.0) ** 0.5,
         "smooth": _clip(evidence.smooth, 0.0, 1.0),
         "surplus": _clip(evidence.surplus * points**0.5 / 10, -0.5, 1.5),
-        "few": min(10 / points**0.5, 2.0),
         "better": float(min(evidence.better, 1)),
         "rivals": float(min(evidence.rivals, 1)),
     }
