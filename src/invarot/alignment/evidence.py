@@ -19,7 +19,7 @@ from functools import partial
 import numpy as np
 
 from ..arrays import Array, as_like, device, entries_at_once, is_torch, namespace, svd, to_numpy, transpose
-from ..geometry.frames import mean_square
+from ..geometry.frames import mean_square, weighted_second_moment
 from ..geometry.orthogonal import RotationGroup
 from ..geometry.schatten import SchattenBall, extreme_spectrum
 from ..retrieval.nearest import BLOCK, find_mutual_nearest, nearest
@@ -114,14 +114,22 @@ def gather_evidence(
 
 def keep_matched(problem: Problem, weights_x: Array | None, weights_y: Array | None) -> Problem:
     """Return the problem of the points with a counterpart, those of weight one half and more."""
-    for side, weight, given in (("x", "a", weights_x), ("y", "b", weights_y)):
-        if given is not None:
-            rows = namespace(given).nonzero(given >= 0.5)[0]
-            if 1 < rows.shape[0] < given.shape[0]:
-                kept = getattr(problem, weight)[rows]
-                kept = kept / namespace(kept).sum(kept)
-                problem = replace(problem, **{side: getattr(problem, side)[rows], weight: kept})
+    if weights_x is not None:
+        x, a = _keep(problem.x, problem.a, weights_x)
+        problem = replace(problem, x=x, a=a, second_moment=weighted_second_moment(x, a))
+    if weights_y is not None:
+        y, b = _keep(problem.y, problem.b, weights_y)
+        problem = replace(problem, y=y, b=b)
     return problem
+
+
+def _keep(points: Array, weights: Array, matched: Array) -> tuple[Array, Array]:
+    """Return the points that are matched, and their weights; all of them if fewer than two are."""
+    xp = namespace(points)
+    rows = xp.nonzero(matched >= 0.5)[0]
+    if rows.shape[0] < 2:
+        return points, weights
+    return points[rows], weights[rows] / xp.sum(weights[rows])
 
 
 def effective_dimensions(points: Array, weights: Array) -> float:

@@ -7,8 +7,9 @@ to well below their spacing, is told from chance on a line or a simplex.
 from __future__ import annotations
 
 from ...arrays import Array, machine_epsilon, namespace, transpose
+from ..evidence import effective_dimensions
 from ..problem import Problem
-from ..tuning import COPIES, DISTINCT, PROBES, ROOM
+from ..tuning import COPIES, DISTINCT, LINE_COPIES, PROBES, ROOM
 from ..verdict import Evidence
 
 
@@ -18,12 +19,11 @@ def find_degenerate(problem: Problem, evidence: Evidence) -> str | None:
         count = count_distinct(points)
         if count < DISTINCT:
             return f"{name} has {count:.0f} distinct points only, which many maps fit"
-    if evidence.twins >= COPIES:
-        return None
-    if evidence.dimensions < 1.01:
+    if evidence.dimensions < 1.01 and evidence.twins < LINE_COPIES:
         return "a cloud lies on a line, where only a copy can be told from chance"
-    room = min(problem.x.shape[0], problem.y.shape[0]) / evidence.dimensions
-    if room < ROOM:
+    clouds = ((problem.x, problem.a), (problem.y, problem.b))
+    room = min(points.shape[0] / max(effective_dimensions(points, weights), 1.0) for points, weights in clouds)
+    if room < ROOM and evidence.twins < COPIES:
         return f"{room:.1f} points per dimension are nearly a simplex, on which all matchings fit alike"
     return None
 
