@@ -133,7 +133,10 @@ def make_rule(table: Table) -> dict[str, Any]:
     names = list(SIGNS)
     made: dict[str, Any] = {"command": "python -m benchmarks.verdict.fit"}
     for name, part in parts.items():
-        made[name] = {"bias": round(float(part[0]), 3), "weights": dict(zip(names, part[1:].round(3).tolist(), strict=True))}
+        made[name] = {
+            "bias": round(float(part[0]), 3),
+            "weights": dict(zip(names, part[1:].round(3).tolist(), strict=True)),
+        }
     beaten = np.asarray([one.better > 0 for one in table.evidence])
     made["aligned"] = max(0.8, allow(np.where(beaten, 0.0, left["fine"])[wrong], WRONG_ALIGNED))
     made["coarse"] = max(0.6, allow(np.where(beaten, 0.0, left["right"])[wrong], WRONG_COARSE))

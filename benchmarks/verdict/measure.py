@@ -60,7 +60,9 @@ def main() -> None:
             done = {(row["family"], row["seed"]) for row in csv.DictReader(file)}
     with table.open("a", newline="") as file:
         writer = None
-        for path in sorted((args.out / f"verdict.{args.group}").glob("*.npz"), key=lambda one: int(one.suffixes[-2][1:])):
+        for path in sorted(
+            (args.out / f"verdict.{args.group}").glob("*.npz"), key=lambda one: int(one.suffixes[-2][1:])
+        ):
             (family, make), seed = families[path.name.split(".")[0]], path.suffixes[-2][1:]
             if (family, seed) in done:
                 continue

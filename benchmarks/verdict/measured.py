@@ -177,7 +177,9 @@ def shapes(data: Path, rng: Rng) -> Pair:
     names = {len(one)}
     while len(names) == 1:  # another model
         second = _shape(data, rng)[0]
-        names.add(0 if abs(float(np.sort(np.var(second, axis=0))[0] - np.sort(np.var(one, axis=0))[0])) > 0.02 else len(one))
+        names.add(
+            0 if abs(float(np.sort(np.var(second, axis=0))[0] - np.sort(np.var(one, axis=0))[0])) > 0.02 else len(one)
+        )
     return strangers(one, second @ turn(3, rng))
 
 

@@ -34,7 +34,9 @@ def judge_rows(table: Table, rows: np.ndarray, made: dict[str, Any] | None) -> l
     kept = dict(rule.RULE)
     rule.RULE.update(made or {})
     try:
-        return [rule.decide(table.evidence[k], "degenerate" if table.degenerate[k] else None) for k in np.flatnonzero(rows)]
+        return [
+            rule.decide(table.evidence[k], "degenerate" if table.degenerate[k] else None) for k in np.flatnonzero(rows)
+        ]
     finally:
         rule.RULE.update(kept)
 
@@ -57,7 +59,12 @@ def summarise(table: Table, verdicts: list[Verdict], rows: np.ndarray) -> dict[s
     wrong, right = rows & ~table.good, rows & table.right & ~symmetric
     coarse = rows & table.good & ~table.right & ~symmetric
     estimate = np.asarray([one.resolution.estimate for one in verdicts])
-    inside = np.asarray([one.resolution.low - 1e-9 <= f <= one.resolution.high + 1e-9 for one, f in zip(verdicts, table.foscttm, strict=True)])
+    inside = np.asarray(
+        [
+            one.resolution.low - 1e-9 <= f <= one.resolution.high + 1e-9
+            for one, f in zip(verdicts, table.foscttm, strict=True)
+        ]
+    )
     fair = rows & ~table.degenerate
     return {
         "solves": int(rows.sum()),

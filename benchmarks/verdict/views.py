@@ -69,7 +69,9 @@ def cells(rng: Rng) -> Pair:
         centres, weights = 2.5 * shape.standard_normal((k, d)), shape.dirichlet(2 * np.ones(k))
         labels = draw.choice(k, n, p=weights)
         along = shape.standard_normal((k, d))
-        return centres[labels] + along[labels] * draw.standard_normal((n, 1)) + 0.5 * draw.standard_normal((n, d)), labels
+        return centres[labels] + along[labels] * draw.standard_normal((n, 1)) + 0.5 * draw.standard_normal(
+            (n, d)
+        ), labels
 
     return two_views(make, rng, isometric=bool(rng.uniform() < 0.7))
 
@@ -167,7 +169,7 @@ def series(rng: Rng) -> Pair:
     gap = int(rng.integers(4, 12))
 
     def orbit(steps: int) -> Array:
-        state = rng.standard_normal(3) + [0, 0, 25]
+        state = rng.standard_normal(3) + np.array([0, 0, 25])
         out = np.empty((steps + 500, 3))
         sigma, rho, beta = rng.uniform(9, 11), rng.uniform(26, 32), rng.uniform(2.4, 2.9)
         for i in range(len(out)):

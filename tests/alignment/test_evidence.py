@@ -131,7 +131,9 @@ def test_a_right_map_leads_its_reflections_and_a_wrong_one_does_not(lib):
     centre = x.mean(0)
     problem, some = posed(lib.array(x - centre), lib.array(y - centre @ turn)), lib.array(np.arange(150))
     right = fit_reflections(problem, lib.array(turn), some, np.random.default_rng(0))
-    wrong = fit_reflections(problem, lib.array(random_turn(6, np.random.default_rng(5))), some, np.random.default_rng(0))
+    wrong = fit_reflections(
+        problem, lib.array(random_turn(6, np.random.default_rng(5))), some, np.random.default_rng(0)
+    )
     assert right.summarise(right.lead)[0] > 0.5 > wrong.summarise(wrong.lead)[0]
     assert right.summarise(right.errors)[0] > 5 > wrong.summarise(wrong.errors)[0]
     assert right.blur < 0.05 < wrong.blur

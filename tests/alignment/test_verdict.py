@@ -36,7 +36,16 @@ def test_words_in_their_order():
 
 
 def test_verdicts_saved_before_there_was_a_resolution_are_read():
-    old = {"gain": 0.9, "split": 1.0, "surplus": 0.5, "twins": 0.5, "smooth": 0.0, "points": 300, "rivals": 0, "better": 0}
+    old = {
+        "gain": 0.9,
+        "split": 1.0,
+        "surplus": 0.5,
+        "twins": 0.5,
+        "smooth": 0.0,
+        "points": 300,
+        "rivals": 0,
+        "better": 0,
+    }
     found = Verdict.from_dict(
         {"word": "aligned", "probability": 0.9, "evidence": old, "reasons": ["fits"], "symmetric": False}
     )

@@ -131,8 +131,7 @@ def align(
         found = improve(problem, found, refitting=solver.refit)
         verdict = judge(problem, found, generator)
     verdict = _add_hints(verdict, x, y, a, b, maps, translate=translate, scale=scale)
-    if not any("try " in reason for reason in verdict.reasons):
-        verdict = add_next_step(verdict, problem, found.best.map, searched=asked.name == "auto", effort=effort)
+    verdict = add_next_step(verdict, problem, found.best.map, searched=asked.name == "auto", effort=effort)
     settings = describe_options(
         maps, solver, search, translate=translate, scale=scale, start=asked.name, effort=effort, n_starts=n_starts,
         seeds=0 if seeds is None else len(seeds),

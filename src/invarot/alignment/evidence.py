@@ -25,7 +25,7 @@ from ..geometry.schatten import SchattenBall, extreme_spectrum
 from ..retrieval.nearest import BLOCK, find_mutual_nearest, nearest
 from ..threads import map_blocks, own_threads
 from .problem import Problem
-from .tuning import ELSEWHERE, NULL_ROUNDS, QUERIES, REFLECTED_POINTS, REFLECTIONS, REFLECTION_ROUNDS
+from .tuning import ELSEWHERE, NULL_ROUNDS, QUERIES, REFLECTED_POINTS, REFLECTION_ROUNDS, REFLECTIONS
 from .verdict import Evidence
 
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]

@@ -57,7 +57,10 @@ EVIDENCE = {
     "errors": ("Surely better", "standard errors lie between the map and reflected ones, on the mean."),
     "least_errors": ("Surely better than each", "standard errors lie between the map and the best reflected one."),
     "drift": ("Drift", "of the words are nearer to an image than the target that a refitted map gives it."),
-    "blur": ("Blur", "of the words would be nearer than the right one, if reflected maps are as plausible as they fit."),
+    "blur": (
+        "Blur",
+        "of the words would be nearer than the right one, if reflected maps are as plausible as they fit.",
+    ),
     "residual": ("Residual", "of the variance of the target is left between held-out words and their targets."),
     "dimensions": ("Dimensions", "effective dimensions of the flatter space."),
     "better": ("Better answers", "answers of the default starts score higher."),

@@ -101,7 +101,9 @@ class Translation:
         check_count(k, "k")
         if not self.verdict:
             warnings.warn(
-                f"the verdict of this model is {self.verdict.word}: expect translations to be wrong", NotTrusted, stacklevel=2
+                f"the verdict of this model is {self.verdict.word}: expect translations to be wrong",
+                NotTrusted,
+                stacklevel=2,
             )
         asked = [words] if isinstance(words, str) else list(words)
         if not asked:

@@ -34,7 +34,8 @@ def test_a_line_and_a_simplex_need_a_copy():
     assert why(line, line, np.eye(3)) is None
     corners = np.eye(20) - 1 / 20
     assert "simplex" in why(corners, corners + 0.5 * rng.standard_normal((20, 20)), np.eye(20))
-    assert why(corners, corners, np.eye(20)) is None
+    cloud = rng.standard_normal((20, 60))
+    assert why(cloud, cloud, np.eye(60)) is None
     assert why(*turned(80, 5)[:3]) is None
 
 

@@ -38,26 +38,25 @@ def add_origin_hint(verdict: Verdict, x: Array, y: Array, a: Array, b: Array) ->
 
 
 def add_next_step(verdict: Verdict, problem: Problem, w: Array, *, searched: bool, effort: str | None) -> Verdict:
-    """Add what to try next, if the verdict is not aligned: the first of the steps that the clouds support.
+    """Add what to try next, if the verdict is not aligned: the steps that the clouds support, else more of a search.
 
     ``searched``: the starts were those of "auto", with this ``effort``.
     """
     if verdict.word == "aligned":
         return verdict
-    hint = (
-        _ask_transposed(problem)
-        or _suggest_unit_rows(problem)
-        or _suggest_overlap(problem, w)
-        or _suggest_search(verdict, searched, effort)
-    )
-    return verdict if hint is None else replace(verdict, reasons=(*verdict.reasons, hint))
+    asked = _ask_transposed(problem)
+    supported = (asked,) if asked else (_suggest_unit_rows(problem), _suggest_overlap(problem, w))
+    hints = tuple(one for one in supported if one is not None)
+    if not hints and not any("try " in reason for reason in verdict.reasons):
+        hints = (_suggest_search(verdict, searched, effort),)
+    return replace(verdict, reasons=(*verdict.reasons, *hints))
 
 
 def _ask_transposed(problem: Problem) -> str | None:
     """More columns than rows on both sides, or as many rows on one as columns on the other: are rows features?"""
     (n, dx), (m, dy) = problem.x.shape, problem.y.shape
     if dx != dy and (n == dy or m == dx):
-        name = "x" if n == dy else "y"
+        name = "x" if n < dx else "y"
         return f"{name} has as many rows as the other has columns: if its rows are features, pass {name}.T"
     if n < dx and m < dy:
         return "both have more columns than rows, one row per point: if rows are features, pass x.T and y.T"
@@ -84,14 +83,16 @@ def _suggest_overlap(problem: Problem, w: Array) -> str | None:
         xp = namespace(points)
         some = points[:: max(1, points.shape[0] // (3 * PROBES))]
         far = to_numpy(xp.sum((some - others[nearest(some, others)]) ** 2, axis=1))
-        typical = float(np.median(far))
+        typical = float(np.median(far)) + 1e-9 * float(np.max(far))
         share = float(np.mean(far > ALONE * typical))
-        if typical > 0 and share > 0.05:
-            return f'{share:.0%} of {name} lie far from the other cloud: if they have no counterpart, try overlap="auto"'
+        if share > 0.05:
+            return (
+                f'{share:.0%} of {name} lie far from the other cloud: if they have no counterpart, try overlap="auto"'
+            )
     return None
 
 
-def _suggest_search(verdict: Verdict, searched: bool, effort: str | None) -> str | None:
+def _suggest_search(verdict: Verdict, searched: bool, effort: str | None) -> str:
     if verdict.evidence.better:
         return 'try start="auto", which finds a better answer'
     if verdict.symmetric:
