@@ -137,11 +137,12 @@ def make_rule(table: Table) -> dict[str, Any]:
             "bias": round(float(part[0]), 3),
             "weights": dict(zip(names, part[1:].round(3).tolist(), strict=True)),
         }
-    beaten = np.asarray([one.better > 0 for one in table.evidence])
-    made["aligned"] = max(0.8, allow(np.where(beaten, 0.0, left["fine"])[wrong], WRONG_ALIGNED))
-    made["coarse"] = max(0.6, allow(np.where(beaten, 0.0, left["right"])[wrong], WRONG_COARSE))
+    few = {"below": 25, "twins": 0.98}  # fewer points than almost all families have: only a copy passes
+    out = np.asarray([e.better > 0 or (e.points < few["below"] and e.twins < few["twins"]) for e in table.evidence])
+    made["aligned"] = max(0.8, allow(np.where(out, 0.0, left["fine"])[wrong], WRONG_ALIGNED))
+    made["coarse"] = max(0.6, allow(np.where(out, 0.0, left["right"])[wrong], WRONG_COARSE))
     made["failed"] = 0.3
-    made["few_points"] = {"below": 25, "twins": 0.9}
+    made["few_points"] = few
     fair = ~table.degenerate
     edges = np.quantile(left["resolution"][fair], [0.25, 0.5, 0.75])
     place = np.searchsorted(edges, left["resolution"], side="right")

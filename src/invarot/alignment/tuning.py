@@ -48,7 +48,7 @@ ELSEWHERE = (
     0.2  # share of targets nearer to an image than the target of a reflection, beyond which it is another answer
 )
 DISTINCT = 4  # distinct points of a cloud, below which nothing is shown
-COPIES = 0.8  # twins, from which points lie on their targets even if all distances are alike
+COPIES = 0.95  # twins, from which points lie on their targets even if all distances are alike
 LINE_COPIES = 0.99  # the same on a line, where a few far neighbours make up most of the spacing
 ROOM = 1.6  # points per effective dimension, below which they are nearly a simplex
 PROBES = 100  # maximal number of points, and of axes, tested for symmetries

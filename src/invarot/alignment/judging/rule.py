@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 from ..tuning import SURE_TWINS
-from ..verdict import Evidence, Resolution, Verdict
+from ..verdict import SOUND, Evidence, Resolution, Verdict
 
 RULE = json.loads(files(__package__).joinpath("rule.json").read_text(encoding="utf-8"))
 
@@ -59,14 +59,14 @@ def decide(evidence: Evidence, degenerate: str | None = None) -> Verdict:
     if symmetric:
         word = "doubtful"
     few = RULE["few_points"]  # the rule was not fitted on fewer points, so the fit must be clear
-    if word == "aligned" and evidence.points < few["below"] and evidence.twins < few["twins"]:
+    if word in SOUND and evidence.points < few["below"] and evidence.twins < few["twins"]:
         word, probability = "doubtful", min(probability, 0.5)
         reasons.insert(0, f"only {evidence.points} points: many maps would fit as well")
     if evidence.better:
         reasons.insert(
             0, "another start, or a map that was not allowed, scores higher: what was asked for is not the best"
         )
-        if word in ("aligned", "coarse"):
+        if word in SOUND:
             word, probability = "doubtful", min(probability, 0.5)
     if word == "coarse":
         reasons.insert(0, f"right to within about {resolution.estimate:.0%} of the points, not point for point")
