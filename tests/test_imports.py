@@ -41,7 +41,7 @@ WITHIN = (
     {"search.search", "improve.improve", "judging.judge"},
     {
         "search.heats", "search.asked", "improve.refit", "improve.sharpen", "improve.swap_matches",
-        "judging.rule", "judging.symmetry", "judging.hints",
+        "judging.rule", "judging.symmetry", "judging.hints", "judging.degenerate",
     },
     {"candidate", "evidence"},
     {"loop.stages", "loop.batches"},

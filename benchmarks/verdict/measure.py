@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import time
 import warnings
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -33,15 +32,13 @@ def measure(path: Path, make: Any, family: str, seed: int) -> list[dict[str, Any
     problem = pose_pair(pair)
     rows = []
     for k, w in enumerate(kept["map"]):
-        begin = time.perf_counter()
         evidence = gather_evidence(problem, w.astype(np.float64), np.random.default_rng(seed))
-        taken = time.perf_counter() - begin
         evidence = replace(evidence, rivals=int(kept["rivals"][k]), better=int(kept["better"][k]))
         row = {"family": family, "seed": seed, "problem": str(kept["name"]), "related": int(kept["related"])}
         row |= {name: kept[name][k].item() for name in KEPT}
         row["foscttm"] = row["foscttm"] if row["related"] else 0.5
         degenerate = int(find_degenerate(problem, evidence) is not None)
-        rows.append({**row, **asdict(evidence), "degenerate": degenerate, "judged_in": taken})
+        rows.append({**row, **asdict(evidence), "degenerate": degenerate})
     return rows
 
 

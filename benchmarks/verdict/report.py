@@ -26,7 +26,7 @@ from .fit import Table, make_rule
 
 WORDS = ("aligned", "coarse", "doubtful", "failed")
 FIELDS = ("group", "family", "solves", "right", "coarse", "wrong", "wrong_aligned", "right_aligned", "right_asked", "wrong_coarse",
-          "coarse_found", "spearman", "judging_share")  # fmt: skip
+          "coarse_found", "coarse_asked", "spearman")  # fmt: skip
 
 
 def judge_rows(table: Table, rows: np.ndarray, made: dict[str, Any] | None) -> list[Verdict]:
@@ -82,7 +82,6 @@ def summarise(table: Table, verdicts: list[Verdict], rows: np.ndarray) -> dict[s
         "spearman": round(float(spearmanr(estimate[rows], table.foscttm[rows])[0]), 3) if np.ptp(estimate[rows]) > 0 and np.ptp(table.foscttm[rows]) > 0 else float("nan"),
         "inside": round(float(inside[fair].mean()), 3) if fair.any() else float("nan"),
         "calibration_error": round(calibration_error(np.asarray([one.probability for one in verdicts])[rows], table.good[rows]), 3),
-        "judging_share": round(float(table.number("judged_in")[rows].sum() / table.number("seconds")[rows].sum()), 3),
     }  # fmt: skip
 
 
@@ -134,7 +133,6 @@ def lines_of(name: str, table: Table, verdicts: list[Verdict]) -> list[str]:
              f"| Spearman of estimated and true FOSCTTM | {whole['spearman']:.3f} |",
              f"| true FOSCTTM inside the interval (nominal 80 %) | {whole['inside']:.1%} |",
              f"| expected calibration error | {whole['calibration_error']:.3f} |",
-             f"| judging, of the time of the solve | {whole['judging_share']:.1%} |",
              "", "| truth | " + " | ".join(WORDS) + " |", "|---" * (1 + len(WORDS)) + "|"]  # fmt: skip
     for kind, rows in truth.items():
         count = Counter(one.word for one, here in zip(verdicts, rows, strict=True) if here)
