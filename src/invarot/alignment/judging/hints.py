@@ -47,7 +47,9 @@ def add_next_step(verdict: Verdict, problem: Problem, w: Array, *, searched: boo
     asked = _ask_transposed(problem)
     supported = (asked,) if asked else (_suggest_unit_rows(problem), _suggest_overlap(problem, w))
     hints = tuple(one for one in supported if one is not None)
-    if not hints and not any("try " in reason for reason in verdict.reasons):
+    if verdict.probability == 0.0:  # degenerate clouds, which no step mends
+        hints = (asked,) if asked else ()
+    elif not hints and not any("try " in reason for reason in verdict.reasons):
         hints = (_suggest_search(verdict, searched, effort),)
     return replace(verdict, reasons=(*verdict.reasons, *hints))
 

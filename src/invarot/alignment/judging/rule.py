@@ -40,9 +40,9 @@ def features(evidence: Evidence) -> dict[str, float]:
 
 def decide(evidence: Evidence, degenerate: str | None = None) -> Verdict:
     """Return the verdict on the evidence; ``degenerate`` says why these clouds cannot show that a map is right."""
-    reasons = describe(evidence)
     if degenerate is not None:
-        return Verdict("failed", 0.0, evidence, (degenerate, *reasons))
+        return Verdict("failed", 0.0, evidence, (degenerate,))
+    reasons = describe(evidence)
     weighed = features(evidence)
     fine, probability = (_sigmoid(_weigh(RULE[name], weighed)) for name in ("fine", "right"))
     probability = max(probability, fine)
