@@ -44,6 +44,7 @@ WITHIN = (
         "judging.rule", "judging.symmetry", "judging.hints", "judging.degenerate",
     },
     {"candidate", "evidence"},
+    {"reflections"},
     {"loop.stages", "loop.batches"},
     {"loop.alternate"},
     {"loop.steps"},
