@@ -43,9 +43,10 @@ WITHIN = (
     {"search.search", "improve.improve", "judging.judge"},
     {
         "search.heats", "search.asked", "improve.refit", "improve.sharpen", "improve.swap_matches",
-        "judging.rule", "judging.symmetry", "judging.hints",
+        "judging.rule", "judging.symmetry", "judging.hints", "judging.degenerate",
     },
     {"candidate", "evidence"},
+    {"reflections"},
     {"loop.stages", "loop.batches"},
     {"loop.alternate"},
     {"loop.partial"},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from .errors import InputError, MemoryBound, MissingExtra, NotAligned, NotConverged
+from .errors import InputError, MemoryBound, MissingExtra, NotAligned, NotConverged, NotTrusted
 
 TYPE_CHECKING = False  # typing's own is slow to import, and Ctrl-C is answered from the first moment on
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .alignment.options import Exact, Rotations, Schatten, Search, Sinkhorn, Stages
     from .alignment.paper import paper
     from .alignment.result import Alignment
-    from .alignment.verdict import Evidence, Verdict
+    from .alignment.verdict import Evidence, Resolution, Verdict
     from .estimators import InvariantAligner as InvariantAligner
     from .storage import load
     from .transport.schedule import Schedule
@@ -25,9 +25,9 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Alignment", "Evidence", "Exact", "History", "InputError", "MemoryBound", "MissingExtra",
-    "NotAligned", "NotConverged", "Rotations", "Schatten", "Schedule", "Search", "Sinkhorn", "Stages", "StartRecord",
-    "Status", "Step", "Verdict", "align", "baselines", "clouds", "load", "migration", "paper", "stores", "translation",
-    "words",
+    "NotAligned", "NotConverged", "NotTrusted", "Resolution", "Rotations", "Schatten", "Schedule", "Search", "Sinkhorn",
+    "Stages", "StartRecord", "Status", "Step", "Verdict", "align", "baselines", "clouds", "load", "migration", "paper",
+    "stores", "translation", "words",
 ]  # fmt: skip
 
 _ROOMS = ("baselines", "clouds", "migration", "stores", "translation", "words")
@@ -38,7 +38,7 @@ _PLACES = {
     "alignment.options": ("Exact", "Rotations", "Schatten", "Search", "Sinkhorn", "Stages"),
     "alignment.paper": ("paper",),
     "alignment.result": ("Alignment",),
-    "alignment.verdict": ("Evidence", "Verdict"),
+    "alignment.verdict": ("Evidence", "Resolution", "Verdict"),
     "estimators": ("InvariantAligner",),
     "storage": ("load",),
     "transport.schedule": ("Schedule",),

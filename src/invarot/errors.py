@@ -22,8 +22,12 @@ class NotConverged(UserWarning):
     """A solve stopped before it converged."""
 
 
+class NotTrusted(UserWarning):
+    """A model is used whose verdict is not ``aligned``."""
+
+
 class NotAligned(RuntimeError):
-    """``require="aligned"`` was set and the verdict is another; ``result`` holds the alignment."""
+    """``require`` was set and the verdict is a lesser one; ``result`` holds the alignment."""
 
     def __init__(self, message: str, result: object) -> None:
         super().__init__(message)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from invarot import Rotations, Schatten
-from invarot.alignment.evidence import gather_evidence, hold_out
+from invarot.alignment.evidence import effective_dimensions, gather_evidence, hold_out
 from invarot.geometry.orthogonal import polar
 
 from .clouds import posed, random_turn, turned
@@ -105,3 +105,11 @@ def test_same_rng_same_evidence():
     one, same, other = (gather_evidence(problem, turn, np.random.default_rng(seed)) for seed in (1, 1, 2))
     assert one == same
     assert one != other
+
+
+def test_dimensions_are_counted_by_their_spread(lib):
+    rng = np.random.default_rng(0)
+    even = lib.array(np.full(2000, 1 / 2000))
+    assert effective_dimensions(lib.array(rng.standard_normal((2000, 5))), even) == pytest.approx(5, rel=0.02)
+    flat = rng.standard_normal((2000, 5)) * [1, 0, 0, 0, 0]
+    assert effective_dimensions(lib.array(flat), even) == pytest.approx(1, rel=1e-3)

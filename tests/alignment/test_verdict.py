@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import fields
 
-from invarot import Evidence, Verdict
+from invarot import Evidence, Resolution, Verdict
 from invarot.alignment.judging.rule import decide
 
 EVIDENCE = Evidence(gain=0.9, split=1.0, surplus=0.5, twins=0.5, smooth=0.0, points=300, rivals=1, better=2)
@@ -23,7 +23,35 @@ def test_plain_values_and_back():
 
 
 def test_only_aligned_is_true():
-    for word in ("aligned", "doubtful", "failed"):
+    for word in ("aligned", "coarse", "doubtful", "failed"):
         verdict = Verdict(word, 0.5, EVIDENCE, ("one reason", "another"))
         assert bool(verdict) == (word == "aligned")
         assert str(verdict) == f"{word} (probability 0.50): one reason; another"
+
+
+def test_words_in_their_order():
+    said = {word: Verdict(word, 0.5, EVIDENCE, ()) for word in ("aligned", "coarse", "doubtful", "failed")}
+    assert [word for word, one in said.items() if one.meets("aligned")] == ["aligned"]
+    assert [word for word, one in said.items() if one.meets("coarse")] == ["aligned", "coarse"]
+
+
+def test_verdicts_saved_before_there_was_a_resolution_are_read():
+    old = {
+        "gain": 0.9,
+        "split": 1.0,
+        "surplus": 0.5,
+        "twins": 0.5,
+        "smooth": 0.0,
+        "points": 300,
+        "rivals": 0,
+        "better": 0,
+    }
+    found = Verdict.from_dict(
+        {"word": "aligned", "probability": 0.9, "evidence": old, "reasons": ["fits"], "symmetric": False}
+    )
+    assert found
+    assert found.resolution == Resolution(0.5, 0.0, 1.0)  # nothing is known of it
+
+
+def test_a_resolution_is_one_line():
+    assert str(Resolution(0.0312, 0.01, 0.2)) == "0.031 (0.01 to 0.2)"

@@ -21,7 +21,7 @@ from ..checks import (
 from ..errors import InputError, NotAligned
 from ..threads import own_threads
 from .improve.improve import improve
-from .judging.hints import add_origin_hint, add_size_hint
+from .judging.hints import add_next_step, add_origin_hint, add_size_hint
 from .judging.judge import judge
 from .options import Exact, Maps, Rotations, Schatten, Search, Sinkhorn, Solver
 from .overlap import check_overlap
@@ -31,7 +31,7 @@ from .result import Alignment
 from .search.asked import SEED_WEIGHT, check_asked, keep_pairs, keep_rows
 from .search.partial import search_partial
 from .search.search import search as run_search
-from .verdict import Verdict
+from .verdict import SOUND, Verdict
 
 
 def align(
@@ -83,8 +83,8 @@ def align(
         Number of random starts (and no others); all are solved together and the best objective is kept.
     effort : {"quick", "normal", "high", "max"}, optional
         How many waves of starts "auto" may try; "normal" by default.
-    require : {"aligned"}, optional
-        Raise NotAligned rather than return an alignment with another verdict.
+    require : {"aligned", "coarse"}, optional
+        Raise NotAligned rather than return an alignment with a lesser verdict.
     device : {"cpu", "cuda", "cuda:1", "auto"}, optional
         Where NumPy points are solved ("auto": on a CUDA device if there is one); the result is NumPy again. Tensors are
         solved where they are.
@@ -115,7 +115,7 @@ def align(
     if on_step is not None and not callable(on_step):
         raise InputError(f"on_step: expected a function of one Step, got {type(on_step).__name__}")
     if require is not None:
-        check_choice(require, "require", ("aligned",))
+        check_choice(require, "require", SOUND)
     translate, scale = check_flag(translate, "translate"), check_flag(scale, "scale")
     generator = check_rng(rng)
     came, x, y = _check_clouds(x, y, device)
@@ -145,6 +145,8 @@ def align(
             found = search_partial(problem, plain, asked, generator)
         verdict = judge(problem, found, generator)
     verdict = _add_hints(verdict, problem, x, y, a, b, maps, translate=translate, scale=scale)
+    if part is None:
+        verdict = add_next_step(verdict, problem, found.best.map, searched=asked.name == "auto", effort=effort)
     settings = describe_options(
         maps, solver, search, translate=translate, scale=scale, start=asked.name, effort=effort, n_starts=n_starts,
         seeds=0 if seeds is None else len(seeds), overlap=overlap,
@@ -153,7 +155,7 @@ def align(
 
     if is_torch(x) and not is_torch(came):
         result = result.on_host()
-    if require is not None and result.verdict.word != require:
+    if require is not None and not result.verdict.meets(require):
         raise NotAligned(f'require="{require}": the verdict is {result.verdict}', result)
     result.status.warn()
     return result

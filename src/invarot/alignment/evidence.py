@@ -1,8 +1,13 @@
-"""Evidence for a map without labels, from points held out of the fit.
+"""Evidence for a map without labels: points held out of the fit, a null without correspondence, and reflected maps.
 
-With few points per dimension a map can fit anything, so the points it was fitted on say little. Everything here is
-measured on held-out points and compared with a null treated in the same way: the target with each principal coordinate
-shuffled separately, which keeps the covariance and removes all correspondence.
+With few points per dimension a map can fit anything, so the points it was fitted on say little: a part of them is held out,
+and compared with a null treated in the same way: the target with each principal coordinate shifted along a random order of
+its points, which keeps the covariance and removes all correspondence.
+
+Two clouds of one kind fit better than such a null even where they do not correspond. So the map is also compared with
+reflections of itself, in some principal axes of x, refitted for a few rounds. They keep every distance within a cloud and the
+covariances that the map has matched. A reflection that fits as well is another answer; where it sends the points says how
+finely the map is known.
 """
 
 from __future__ import annotations
@@ -13,13 +18,15 @@ from functools import partial
 
 import numpy as np
 
-from ..arrays import Array, as_like, device, is_torch, namespace, svd, to_numpy, transpose
+from ..arrays import Array, as_like, device, is_torch, namespace, svd, transpose
+from ..geometry.frames import mean_square
 from ..geometry.orthogonal import RotationGroup
 from ..geometry.schatten import SchattenBall, extreme_spectrum
 from ..retrieval.nearest import find_mutual_nearest, nearest
 from ..threads import map_blocks, own_threads
 from .problem import Problem
-from .tuning import NULL_ROUNDS, QUERIES
+from .reflections import fit_reflections
+from .tuning import NULL_ROUNDS, QUERIES, REFLECTED_POINTS
 from .verdict import Evidence
 
 FOLDS = 4  # a point is tested with a map fitted on the other three quarters
@@ -41,35 +48,70 @@ class HeldOut:
 
 
 def gather_evidence(problem: Problem, w: Array, rng: np.random.Generator) -> Evidence:
-    """Measure the evidence for a map w (dx, dy) on held-out points; rivals and better answers are counted elsewhere."""
-    some = as_like(rng.permutation(problem.x.shape[0])[:QUERIES], problem.x, dtype=namespace(problem.x).int64)
-    draws = min(max(QUERIES // (2 * problem.x.shape[0]), 1), 4)  # with few points, one null says little
+    """Measure the evidence for a map w (dx, dy); rivals and better answers are counted elsewhere."""
+    n, d = problem.x.shape
+    some = as_like(rng.permutation(n)[:QUERIES], problem.x, dtype=namespace(problem.x).int64)
+    draws = min(max(QUERIES // (2 * n), 1), 4)  # with few points, one null says little
     # the nulls one after the other, the map in parallel: while one runs an SVD on one core, the other has both
     with own_threads(), ThreadPoolExecutor(1) as pool:
         measured = partial(hold_out, problem, w, some)
         coming = measured if is_torch(w) else pool.submit(measured).result  # torch has its own threads
         nulls = [hold_out(*_make_null(problem, w, some, rng), some, null=True) for _ in range(draws)]
         found = coming()
+    mirrored = fit_reflections(problem, w, some[: max(REFLECTED_POINTS, 3 * d)], rng)
+    (lead, _), (least_errors, errors) = mirrored.summarise(mirrored.lead), mirrored.summarise(mirrored.errors)
     gap = float(np.mean([one.gap for one in nulls]))
+    variance = mean_square(problem.y - problem.b @ problem.y, problem.b)
     return Evidence(
         gain=1 - found.gap / gap if gap > 0 else 0.0,
         split=found.split,
         surplus=found.split - float(np.mean([one.split for one in nulls])),
         twins=found.twins,
         smooth=found.smooth,
-        points=some.shape[0],
+        points=int(some.shape[0]),
+        lead=lead,
+        errors=errors,
+        least_errors=least_errors,
+        drift=mirrored.drift,
+        blur=mirrored.blur,
+        residual=found.gap / some.shape[0] / variance if variance > 0 else 1.0,
+        dimensions=min(effective_dimensions(problem.x, problem.a), effective_dimensions(problem.y, problem.b)),
     )
 
 
+def effective_dimensions(points: Array, weights: Array) -> float:
+    """Return (tr C)²/tr C² of the covariance C: the number of dimensions over which points are spread evenly."""
+    xp = namespace(points)
+    inside = points - weights @ points
+    covariance = transpose(inside * weights[:, None]) @ inside
+    total = float(xp.linalg.trace(covariance))
+    return 1 / max(float(xp.sum((covariance / total) ** 2)), 1e-30) if total > 0 else 0.0
+
+
+# -- the null -----------------------------------------------------------------------------------------------------------
+
+
 def _make_null(problem: Problem, w: Array, some: Array, rng: np.random.Generator) -> tuple[Problem, Array]:
-    """The problem with a target of the same covariance without correspondence, and a map fitted to it, starting from ``w``."""
+    """The problem with a target of the same covariance without correspondence, and a map fitted to it, starting from ``w``.
+
+    Each principal coordinate is shifted by a number of its own along one random order of the points.
+    """
+    xp = namespace(w)
     x, y = problem.x[some], problem.y
-    _, axes = namespace(y).linalg.eigh(transpose(y) @ y)
-    coordinates = to_numpy(y @ axes)
-    shuffled = as_like(np.stack([rng.permutation(column) for column in coordinates.T], axis=1), x) @ transpose(axes)
+    m = y.shape[0]
+    _, axes = xp.linalg.eigh(transpose(y) @ y)
+    order = as_like(np.tile(rng.permutation(m), 2), y, dtype=xp.int64)
+    back = as_like(rng.permutation(m), y, dtype=xp.int64)  # which row gets them says nothing either
+    coordinates = y @ axes
+    shifts = rng.integers(m, size=y.shape[1])
+    columns = [coordinates[:, k][order[int(shift) : int(shift) + m]] for k, shift in enumerate(shifts)]
+    shuffled = xp.stack(columns, axis=1)[back] @ transpose(axes)
     for _ in range(NULL_ROUNDS):
         w = problem.maps.best_map(transpose(x) @ shuffled[nearest(x @ w, shuffled)])
     return replace(problem, y=shuffled), w
+
+
+# -- points held out of the fit ----------------------------------------------------------------------------------------
 
 
 def hold_out(problem: Problem, w: Array, some: Array, *, null: bool = False) -> HeldOut:

@@ -40,9 +40,23 @@ PER_DIMENSION = (
 
 # -- judging (evidence.py, judging/)
 QUERIES = 2000  # maximal number of source points used for evidence
-NULL_ROUNDS = 6  # rounds of neighbours and map in the fit to the null
+NULL_ROUNDS = 4  # rounds of neighbours and map in the fit to the null
+REFLECTIONS = 5  # reflected copies of the map that are refitted, to compare with
+REFLECTED_POINTS = 256  # source points they are refitted on, or three per dimension if that is more
+REFLECTION_ROUNDS = 3  # rounds of neighbours and map in their fit
+ELSEWHERE = (
+    0.2  # share of targets nearer to an image than the target of a reflection, beyond which it is another answer
+)
+DISTINCT = 4  # distinct points of a cloud, below which nothing is shown
+COPIES = 0.95  # twins, from which points lie on their targets even if all distances are alike
+LINE_COPIES = 0.99  # the same on a line, where a few far neighbours make up most of the spacing
+ROOM = 1.6  # points per effective dimension, below which they are nearly a simplex
 PROBES = 100  # maximal number of points, and of axes, tested for symmetries
 MET = 0.1  # of the mean squared spacing: points this near to a target fit it, in the test for symmetries
+OTHER_LENGTHS = (
+    0.1  # mean difference of the quantiles of row lengths, over their rms, from which unit rows are suggested
+)
+ALONE = 9.0  # times the median squared distance to the other cloud: a point this far may have no counterpart
 OTHER_SIZE = 2.0  # ratio of spreads from which scale=True is suggested
 OTHER_ORIGIN = (
     0.3  # difference of the centres' distances from the origin, over the spread, from which translate=True is suggested

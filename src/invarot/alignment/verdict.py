@@ -1,17 +1,19 @@
-"""Whether an alignment worked: the label-free answer, with the evidence behind it."""
+"""Whether an alignment worked, and how finely: the label-free answer, with the evidence behind it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-WORDS = ("aligned", "doubtful", "failed")
+WORDS = ("aligned", "coarse", "doubtful", "failed")
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """The evidence for the verdict, measured on points held out of the fit and compared with a null treated in the same way.
+    """The evidence for the verdict.
+
+    Held-out points are compared with a null, a target without correspondence; the map with reflections of itself, refitted.
 
     Attributes
     ----------
@@ -25,6 +27,13 @@ class Evidence:
     points : number of source points used.
     rivals : equally good maps that send points to other targets: a symmetry of the clouds.
     better : answers of the default starts that score clearly higher (searched if points are few and starts were chosen).
+    lead : log of the squared distance of the best reflection that sends points elsewhere / that of the map.
+    errors, least_errors : the difference of these distances, point by point, in standard errors: its mean over the
+        reflections that send points elsewhere, and its smallest.
+    drift : share of targets nearer to a point than the one that the refitted map sends it to.
+    blur : share of targets nearer than the true one, if every reflection were as plausible as its fit.
+    residual : squared distance of held-out points to their targets / variance of y.
+    dimensions : effective number of dimensions of the flatter cloud.
     """
 
     gain: float
@@ -35,17 +44,54 @@ class Evidence:
     points: int
     rivals: int = 0
     better: int = 0
+    lead: float = 0.0
+    errors: float = 0.0
+    least_errors: float = 0.0
+    drift: float = 1.0
+    blur: float = 1.0
+    residual: float = 1.0
+    dimensions: float = 0.0
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """How finely a map is right: the share of points nearer to an image than its true counterpart (FOSCTTM), estimated.
+
+    ``low`` and ``high`` bound it in four of five problems. 0: every point is at its counterpart; 0.5: chance.
+    """
+
+    estimate: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.estimate:.2g} ({self.low:.2g} to {self.high:.2g})"
+
+
+UNKNOWN = Resolution(0.5, 0.0, 1.0)
+SOUND = ("aligned", "coarse")  # the words for a map that is right, the finer one first
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """``word`` is ``aligned``, ``doubtful`` or ``failed``; ``probability`` that the alignment is right."""
+    """The verdict on an alignment.
+
+    Attributes
+    ----------
+    word : ``aligned`` (right point for point), ``coarse`` (right to within neighbourhoods or groups), ``doubtful`` or ``failed``.
+    probability : that the map is right, at least coarsely.
+    evidence : what was measured.
+    reasons : the evidence in sentences, and what to try.
+    symmetric : several maps fit alike, each well.
+    resolution : how finely the map is right.
+    """
 
     word: str
     probability: float
     evidence: Evidence
     reasons: tuple[str, ...]
     symmetric: bool = False
+    resolution: Resolution = UNKNOWN
 
     def __str__(self) -> str:
         return f"{self.word} (probability {self.probability:.2f}): " + "; ".join(self.reasons)
@@ -53,10 +99,17 @@ class Verdict:
     def __bool__(self) -> bool:
         return self.word == "aligned"
 
+    def meets(self, word: str) -> bool:
+        """Return whether the verdict is ``word``, one of `SOUND`, or a finer one."""
+        return self.word in SOUND[: SOUND.index(word) + 1]
+
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Verdict:
-        """Build a verdict from the result of ``as_dict``."""
-        return cls(**{**values, "evidence": Evidence(**values["evidence"]), "reasons": tuple(values["reasons"])})
+        """Build a verdict from the result of ``as_dict``, also of earlier versions, which know no resolution."""
+        known = {one.name for one in fields(Evidence)}
+        evidence = Evidence(**{name: value for name, value in values["evidence"].items() if name in known})
+        resolution = Resolution(**values["resolution"]) if "resolution" in values else UNKNOWN
+        return cls(**{**values, "evidence": evidence, "reasons": tuple(values["reasons"]), "resolution": resolution})

@@ -57,7 +57,7 @@ def align_command(
 ) -> None:
     """Learn to translate between two vocabularies with no dictionary.
 
-    Exit code 0: done (aligned or doubtful); 2: bad input; 3: the verdict is *failed* (the model is still written).
+    Exit code 0: the verdict is *aligned* or *coarse*; 2: bad input; 3: *failed*; 4: *doubtful* (the model is still written).
     """
     stem = output.with_name(output.name + "-mapped")
     extra = name_mapped(stem, "vec") if mapped else []

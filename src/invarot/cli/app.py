@@ -44,7 +44,7 @@ def _check_retrieval(method: str) -> str:
 
 Retrieval = Annotated[str, typer.Option("--retrieval", help=f"{', '.join(METHODS)}.", callback=_check_retrieval)]
 
-EXIT_CODES = {"aligned": 0, "doubtful": 0, "failed": 3}
+EXIT_CODES = {"aligned": 0, "coarse": 0, "failed": 3, "doubtful": 4}
 BAD_INPUT = 2
 Force = Annotated[bool, typer.Option("--force", help="Overwrite what is there.")]
 
@@ -78,8 +78,8 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 
 
 def print_verdict(verdict: Verdict, console: Console) -> None:
-    color = {"aligned": "green", "doubtful": "yellow", "failed": "red"}[verdict.word]
-    text = f"verdict: [bold {color}]{verdict.word}[/] (probability {verdict.probability:.2f})"
+    color = {"aligned": "green", "coarse": "cyan", "doubtful": "yellow", "failed": "red"}[verdict.word]
+    text = f"verdict: [bold {color}]{verdict.word}[/] (probability {verdict.probability:.2f}, resolution {verdict.resolution})"
     console.print(text, highlight=False, markup=True)
     for reason in verdict.reasons:
         console.print(f"  · {escape_unsafe(reason)}", highlight=False)

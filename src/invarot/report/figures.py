@@ -68,11 +68,11 @@ def probability_scale(name: str, value: float, bounds: tuple[float, float], *, t
 
     low, top = bounds
     parts = []
-    for start, stop, kind in ((0.0, low, "failed"), (low, top, "doubtful"), (top, 1.0, "aligned")):
+    for start, stop, kind in ((0.0, low, "failed"), (low, top, "doubtful"), (top, 1.0, "right")):
         size = f'x="{at(start) + 1:.1f}" y="24" width="{at(stop) - at(start) - 2:.1f}" height="{high:g}" rx="3"'
         parts.append(f'<rect class="zone {kind}" {size}/>')
-        anchor = "end" if kind == "aligned" else "middle"
-        x = at(1.0) if kind == "aligned" else at((start + stop) / 2)
+        anchor = "end" if kind == "right" else "middle"
+        x = at(1.0) if kind == "right" else at((start + stop) / 2)
         parts.append(f'<text class="tick" x="{x:.1f}" y="54" text-anchor="{anchor}">{kind}</text>')
     x = at(min(max(value, 0.0), 1.0))
     parts.append(f'<path class="mark" d="M{x:.1f} 41V22l-6-10h12l-6 10z"/>')

@@ -33,8 +33,9 @@ def translations_section(contents: Contents) -> str:
         lead += f" The search was limited to the first {count(SEARCHED)} words of each side."
     if contents.scores is not None:
         lead += f" {RIGHT} marks a translation in the dictionary."
-    if contents.model.verdict.word == "failed":
-        lead += " <strong>The verdict is failed: expect these translations to be wrong.</strong>"
+    if not contents.model.verdict:
+        word = contents.model.verdict.word
+        lead += f" <strong>The verdict is {word}: expect these translations to be wrong.</strong>"
     heads = "".join(
         f'<th scope="col" aria-sort="{"ascending" if key == "rank" else "none"}">'
         f'<button type="button" data-key="{key}">{label}</button></th>'

@@ -15,10 +15,11 @@ WATCHED = (
     "After each stage of the solve, each round of refinement and each later step. The dictionary is used for measuring only, "
     "not for learning."
 )
-SIGNS = {"aligned": "✓", "doubtful": "?", "failed": "✕"}
+SIGNS = {"aligned": "✓", "coarse": "≈", "doubtful": "?", "failed": "✕"}
 MEANING = {
     "aligned": "The two vocabularies are aligned. Single translations may still be wrong, especially those of rare "
     "words.",
+    "coarse": "The two vocabularies are aligned to within neighbourhoods: expect a related word rather than the translation.",
     "doubtful": "The evidence is not conclusive. Check the translations of words you know before you use the others.",
     "failed": "The two vocabularies are not aligned: expect the translations below to be wrong. More words, "
     "vectors from more similar texts, or the preset “best” may help.",
@@ -49,6 +50,20 @@ EVIDENCE = {
         "Correlated residuals",
         "is the correlation of the residuals of neighbouring words: 0 for noise, larger for a wrong rotation.",
     ),
+    "lead": (
+        "Better than reflected",
+        "is the log of the squared distance to targets under the best reflected map, over that under the map: 0 where both fit alike.",
+    ),
+    "errors": ("Surely better", "standard errors lie between the map and reflected ones, on the mean."),
+    "least_errors": ("Surely better than each", "standard errors lie between the map and the best reflected one."),
+    "drift": ("Drift", "of the words are nearer to an image than the target that a refitted map gives it."),
+    "blur": (
+        "Blur",
+        "of the words would be nearer than the right one, if reflected maps are as plausible as they fit.",
+    ),
+    "residual": ("Residual", "of the variance of the target is left between held-out words and their targets."),
+    "dimensions": ("Dimensions", "effective dimensions of the flatter space."),
+    "better": ("Better answers", "answers of the default starts score higher."),
     "rivals": (
         "Rival maps",
         "other maps have the same score but send words to other targets. Above 0 the vocabularies may be symmetric, and the "
@@ -61,14 +76,17 @@ def verdict_section(contents: Contents) -> str:
     """Return the verdict, its probability on a scale, and all evidence with explanations."""
     verdict = contents.model.verdict
     scale = probability_scale(
-        "probability", verdict.probability, (RULE["failed"], RULE["aligned"]), title=f"Probability {verdict.probability:.2f}",
-        description=f"On a scale from 0 to 1: failed below {RULE['failed']:g}, aligned from {RULE['aligned']:g} on, "
+        "probability", verdict.probability, (RULE["failed"], RULE["coarse"]), title=f"Probability {verdict.probability:.2f}",
+        description=f"On a scale from 0 to 1: failed below {RULE['failed']:g}, right from {RULE['coarse']:g} on, "
         "doubtful between.",
     )  # fmt: skip
     word = (
         f'<p class="word {text(verdict.word)}"><span aria-hidden="true">{SIGNS.get(verdict.word, "•")}</span> '
         f'{text(verdict.word.capitalize())}</p><p class="probability">Probability that the map is right: '
         f"<strong>{verdict.probability:.2f}</strong></p>"
+        f'<p class="probability">Words nearer to a word’s image than its translation: '
+        f"<strong>{verdict.resolution.estimate:.1%}</strong> "
+        f"({verdict.resolution.low:.1%} to {verdict.resolution.high:.1%})</p>"
     )
     meaning = f"{MEANING.get(verdict.word, '')} No dictionary was used to learn or to judge."
     cards = "".join(_evidence(name, value) for name, value in asdict(verdict.evidence).items())
@@ -79,7 +97,7 @@ def verdict_section(contents: Contents) -> str:
 
 def _evidence(name: str, value: Any) -> str:
     title, meaning = EVIDENCE.get(name, (name.replace("_", " ").capitalize(), ""))
-    share = isinstance(value, float) and name != "twins"
+    share = isinstance(value, float) and name not in ("twins", "lead", "errors", "least_errors", "dimensions")
     shown = percent(value) if share else number(value, 2)
     return (
         f'<div class="card"><dt>{text(title)}</dt><dd class="value">{text(shown)}</dd>{bar(value) if share else ""}'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,7 +14,7 @@ import numpy as np
 from ..alignment.verdict import Verdict
 from ..arrays import to_numpy, unit_rows
 from ..checks import check_choice, check_count, check_points
-from ..errors import InputError
+from ..errors import InputError, NotTrusted
 from ..retrieval.metrics import Accuracy, evaluate
 from ..retrieval.neighbours import neighbours
 from ..words.dictionaries import Gold, read_dictionary
@@ -79,7 +80,7 @@ class Translation:
     def translate(
         self, words: str | Iterable[str], *, k: int = 5, method: str = "csls", reverse: bool = False
     ) -> dict[str, list[tuple[str, float]]]:
-        """Find the ``k`` best translations of one word or several.
+        """Find the ``k`` best translations of one word or several; warn if the model is not aligned.
 
         Parameters
         ----------
@@ -98,6 +99,12 @@ class Translation:
             Word -> [(translation, score), …], best first.
         """
         check_count(k, "k")
+        if not self.verdict:
+            warnings.warn(
+                f"the verdict of this model is {self.verdict.word}: expect translations to be wrong",
+                NotTrusted,
+                stacklevel=2,
+            )
         asked = [words] if isinstance(words, str) else list(words)
         if not asked:
             return {}

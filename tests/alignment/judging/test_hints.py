@@ -7,7 +7,9 @@ import pytest
 
 import invarot
 from invarot import Evidence, Rotations, Schatten, Verdict
-from invarot.alignment.judging.hints import add_origin_hint, add_size_hint
+from invarot.alignment.judging.hints import add_next_step, add_origin_hint, add_size_hint
+
+from ..clouds import posed
 
 RNG = np.random.default_rng(3)
 X = RNG.gamma(2.0, size=(80, 3)) - 2.0
@@ -27,7 +29,7 @@ def test_an_option_is_suggested_and_it_is_the_right_one(target, option, p):
         target = target * [np.sign(np.linalg.det(TURN)), 1, 1]
     failed = invarot.align(X, target, p=p)
     assert failed.verdict.word != "aligned"
-    assert f"try {option}=True" in failed.verdict.reasons[-1]
+    assert f"try {option}=True" in " ".join(failed.verdict.reasons)
     mended = invarot.align(X, target, p=p, **{option: True})
     assert mended.verdict.word == "aligned"
     assert not any("try" in reason for reason in mended.verdict.reasons)
@@ -36,13 +38,13 @@ def test_an_option_is_suggested_and_it_is_the_right_one(target, option, p):
 def test_nothing_is_suggested_for_clouds_that_merely_differ():
     result = invarot.align(X, RNG.standard_normal((80, 3)) @ np.diag([1.5, 1.0, 1.2]))
     assert result.verdict.word != "aligned"
-    assert not any("try" in reason for reason in result.verdict.reasons)
+    assert not any("=True" in reason for reason in result.verdict.reasons)
 
 
 @pytest.mark.parametrize("p", [2.0, Schatten(whiten=True)])
 def test_maps_that_change_norms_need_no_hint(p):
     result = invarot.align(X, 50 * X @ TURN, p=p)
-    assert not any("try" in reason for reason in result.verdict.reasons)
+    assert not any("=True" in reason for reason in result.verdict.reasons)
 
 
 def test_a_cloud_of_other_size_is_never_sure(lib):
@@ -75,3 +77,59 @@ def test_weights_say_where_a_cloud_lies():
     a = np.append(EVEN, 0.0)
     assert add_origin_hint(FAILED, far, X, a, EVEN) is FAILED
     assert add_size_hint(SURE, far, X, a, EVEN, radius=1.0) is SURE
+
+
+def said(result) -> str:
+    return " ".join(result.verdict.reasons)
+
+
+def test_a_better_answer_of_the_default_starts_is_named():
+    rng = np.random.default_rng(2)
+    x = rng.gamma(2.0, size=(100, 5)) - 2
+    turn = np.linalg.qr(rng.normal(size=(5, 5)))[0]
+    failed = invarot.align(x, x @ turn, start=-turn)
+    assert 'try start="auto"' in said(failed)
+    assert invarot.align(x, x @ turn, start="auto").verdict.word == "aligned"
+
+
+def test_transposed_clouds_are_asked_about():
+    rng = np.random.default_rng(0)
+    x = rng.gamma(2.0, size=(60, 4))
+    y = (x @ np.linalg.qr(rng.normal(size=(4, 4)))[0])[rng.permutation(60)]
+    assert "pass x.T and y.T" in said(invarot.align(x.T, y.T))
+    assert "pass y.T" in said(invarot.align(x, y.T))
+    assert "pass x.T" in said(invarot.align(x.T, y))
+    assert invarot.align(x, y).verdict.word == "aligned"
+
+
+def test_lengths_that_say_nothing_are_divided_out():
+    rng = np.random.default_rng(4)
+    x = rng.normal([1, 0, 0.5, 0], size=(150, 4))
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    y = (x @ np.linalg.qr(rng.normal(size=(4, 4)))[0])[rng.permutation(150)]
+    failed = invarot.align(x * rng.gamma(1.0, size=(150, 1)), y)
+    assert "try unit rows" in said(failed)
+    assert invarot.align(x, y).verdict.word == "aligned"
+
+
+def test_points_far_from_the_other_cloud_may_have_no_counterpart():
+    rng = np.random.default_rng(1)
+    x = rng.gamma(2.0, size=(120, 3)) - 2
+    problem = posed(np.concatenate([x, x[:20] + 30]), x)
+    hinted = add_next_step(FAILED, problem, np.eye(3), searched=True, effort=None)
+    assert 'try overlap="auto"' in hinted.reasons[-1]
+    assert add_next_step(SURE, problem, np.eye(3), searched=True, effort=None) is SURE
+
+
+@pytest.mark.parametrize(("effort", "said"), [(None, 'try effort="high"'), ("max", "a few known pairs (seeds=)")])
+def test_more_effort_or_a_few_pairs_are_left(effort, said):
+    problem = posed(X, X @ TURN)
+    assert said in add_next_step(FAILED, problem, TURN, searched=True, effort=effort).reasons[-1]
+
+
+def test_a_few_pairs_choose_between_symmetric_maps():
+    half = np.random.default_rng(1).gamma(2.0, size=(40, 3)) * [3, 2, 1]
+    x = np.concatenate([half, -half])
+    doubtful = invarot.align(x, x @ TURN)
+    assert "known pairs (seeds=) choose" in said(doubtful)
+    assert invarot.align(x, x @ TURN, seeds=[(0, 0), (1, 1), (2, 2), (50, 50)]).verdict.word == "aligned"

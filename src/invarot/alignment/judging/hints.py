@@ -1,13 +1,17 @@
-"""Hints for a failed alignment: clouds of different size or origin need a scale or a translation."""
+"""Hints: the next step that the clouds and the evidence support, where an alignment is not aligned."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
 
-from ...arrays import Array, namespace
+import numpy as np
+
+from ...arrays import Array, namespace, to_numpy
 from ...geometry.frames import mean_square
-from ..tuning import OTHER_ORIGIN, OTHER_SIZE
+from ...retrieval.nearest import nearest
+from ..problem import Problem
+from ..tuning import ALONE, OTHER_LENGTHS, OTHER_ORIGIN, OTHER_SIZE, PROBES
 from ..verdict import Verdict
 
 
@@ -18,7 +22,7 @@ def add_size_hint(verdict: Verdict, x: Array, y: Array, a: Array, b: Array, *, r
         return verdict
     advice = "try scale=True" if radius is None else "try scale=True without a radius"
     hint = f"x spreads {size_x / size_y:.3g} times as far as y: {advice}"
-    word = "doubtful" if verdict.word == "aligned" else verdict.word
+    word = verdict.word if verdict.word == "failed" else "doubtful"
     return replace(verdict, word=word, probability=min(verdict.probability, 0.5), reasons=(*verdict.reasons, hint))
 
 
@@ -31,6 +35,73 @@ def add_origin_hint(verdict: Verdict, x: Array, y: Array, a: Array, b: Array) ->
         return verdict
     hint = "the clouds lie at different distances from the origin: try translate=True"
     return replace(verdict, reasons=(*verdict.reasons, hint))
+
+
+def add_next_step(verdict: Verdict, problem: Problem, w: Array, *, searched: bool, effort: str | None) -> Verdict:
+    """Add what to try next, if the verdict is not aligned: the steps that the clouds support, else more of a search.
+
+    ``searched``: the starts were those of "auto", with this ``effort``.
+    """
+    if verdict.word == "aligned":
+        return verdict
+    asked = _ask_transposed(problem)
+    supported = (asked,) if asked else (_suggest_unit_rows(problem), _suggest_overlap(problem, w))
+    hints = tuple(one for one in supported if one is not None)
+    if verdict.probability == 0.0:  # degenerate clouds, which no step mends
+        hints = (asked,) if asked else ()
+    elif not hints and not any("try " in reason for reason in verdict.reasons):
+        hints = (_suggest_search(verdict, searched, effort),)
+    return replace(verdict, reasons=(*verdict.reasons, *hints))
+
+
+def _ask_transposed(problem: Problem) -> str | None:
+    """More columns than rows on both sides, or as many rows on one as columns on the other: are rows features?"""
+    (n, dx), (m, dy) = problem.x.shape, problem.y.shape
+    if dx != dy and (n == dy or m == dx):
+        name = "x" if n < dx else "y"
+        return f"{name} has as many rows as the other has columns: if its rows are features, pass {name}.T"
+    if n < dx and m < dy:
+        return "both have more columns than rows, one row per point: if rows are features, pass x.T and y.T"
+    return None
+
+
+def _suggest_unit_rows(problem: Problem) -> str | None:
+    """Lengths of rows that are distributed differently on both sides cannot correspond."""
+    shares = np.linspace(0.05, 0.95, 19)
+    lengths = []
+    for points in (problem.x, problem.y):
+        xp = namespace(points)
+        length = to_numpy(xp.sqrt(xp.sum(points**2, axis=1))).astype(np.float64)
+        lengths.append(np.quantile(length, shares) / max(math.sqrt(float(np.mean(length**2))), 1e-300))
+    if float(np.mean(np.abs(lengths[0] - lengths[1]))) < OTHER_LENGTHS:
+        return None
+    return "rows of x and of y differ in how their lengths vary: try unit rows, x / |x| and y / |y|"
+
+
+def _suggest_overlap(problem: Problem, w: Array) -> str | None:
+    """Points far from all others of the other cloud, where most are near, may have no counterpart."""
+    z = problem.x @ w
+    for name, points, others in (("x", z, problem.y), ("y", problem.y, z)):
+        xp = namespace(points)
+        some = points[:: max(1, points.shape[0] // (3 * PROBES))]
+        far = to_numpy(xp.sum((some - others[nearest(some, others)]) ** 2, axis=1))
+        typical = float(np.median(far)) + 1e-9 * float(np.max(far))
+        share = float(np.mean(far > ALONE * typical))
+        if share > 0.05:
+            return (
+                f'{share:.0%} of {name} lie far from the other cloud: if they have no counterpart, try overlap="auto"'
+            )
+    return None
+
+
+def _suggest_search(verdict: Verdict, searched: bool, effort: str | None) -> str:
+    if verdict.evidence.better:
+        return 'try start="auto", which finds a better answer'
+    if verdict.symmetric:
+        return "a few known pairs (seeds=) choose between the maps"
+    if searched and effort in (None, "quick", "normal"):
+        return 'try effort="high", or a few known pairs (seeds=)'
+    return "a few known pairs (seeds=) would help the search"
 
 
 def _size_and_origin(points: Array, weights: Array) -> tuple[float, float]:

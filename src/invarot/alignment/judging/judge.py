@@ -11,8 +11,9 @@ from ...arrays import Array
 from ..candidate import Found
 from ..evidence import gather_evidence
 from ..problem import Problem, keep_matched
-from ..tuning import PER_DIMENSION
+from ..tuning import PER_DIMENSION, SURE_TWINS
 from ..verdict import Evidence, Verdict
+from .degenerate import find_degenerate
 from .rule import decide
 from .symmetry import count_symmetries
 
@@ -27,7 +28,7 @@ def judge(problem: Problem, found: Found, rng: np.random.Generator) -> Verdict:
         count = min(problem.x.shape[0], problem.y.shape[0])
         if count <= PER_DIMENSION * max(best.shape):
             nothing = Evidence(gain=0.0, split=0.0, surplus=0.0, twins=0.0, smooth=0.0, points=count)
-            return Verdict("failed", 0.0, nothing, ("too few points have a counterpart to tell",))
+            return decide(nothing, "too few points have a counterpart to tell")
     return judge_map(problem, best, rng, rivals=rivals, better=found.better)
 
 
@@ -38,10 +39,12 @@ def judge_map(
     flat = problem.flat_clouds
     if flat:
         nothing = Evidence(gain=0.0, split=0.0, surplus=0.0, twins=0.0, smooth=0.0, points=problem.x.shape[0])
-        return Verdict("failed", 0.0, nothing, (f"{' and '.join(flat)}: all points are the same, which any map fits",))
+        return decide(nothing, f"{' and '.join(flat)}: all points are the same, which any map fits")
     known = list(rivals)
-    verdict = decide(replace(gather_evidence(problem, w, rng), rivals=len(known), better=better))
-    if verdict.word != "aligned":
+    evidence = replace(gather_evidence(problem, w, rng), rivals=len(known), better=better)
+    degenerate = find_degenerate(problem, evidence)
+    verdict = decide(evidence, degenerate)
+    if degenerate or not (verdict or evidence.twins >= SURE_TWINS):
         return verdict
     images = count_symmetries(problem, w, [w, *known])  # mirror images of a wrong map say nothing
-    return decide(replace(verdict.evidence, rivals=len(known) + images)) if images else verdict
+    return decide(replace(evidence, rivals=len(known) + images)) if images else verdict

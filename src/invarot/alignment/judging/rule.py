@@ -1,57 +1,88 @@
-"""The rule: from evidence to a verdict and a probability. Its numbers are fitted and stored in rule.json."""
+"""The rule: from evidence to a verdict, a probability and a resolution. Its numbers are fitted and stored in rule.json."""
 
 from __future__ import annotations
 
 import json
 import math
 from importlib.resources import files
+from typing import Any
 
-from ..verdict import Evidence, Verdict
+from ..tuning import SURE_TWINS
+from ..verdict import SOUND, Evidence, Resolution, Verdict
 
 RULE = json.loads(files(__package__).joinpath("rule.json").read_text(encoding="utf-8"))
 
 
 def features(evidence: Evidence) -> dict[str, float]:
-    """Return the features of the rule: √gain, twins (at least −1), smooth, surplus in standard errors, few.
+    """Return the features of the rule, bounded.
 
-    The standard error of a surplus over N points is about 1/√N, hence s·√N. ``few`` lowers the probability for few points.
+    ``near`` is the log of the squared distance to the targets over that between neighbours; in many dimensions, where all
+    distances are alike, it says more (``near_wide``).
     """
-    root = max(evidence.points, 1) ** 0.5
+    points = max(evidence.points, 1)
+    near = _clip(math.log(max(1 - evidence.twins, 1e-4)), -4.0, 2.0)
     return {
+        "lead": _clip(evidence.lead, -1.0, 4.0),
+        "errors": _clip(evidence.errors, -5.0, 40.0) / 10,
+        "least_errors": _clip(evidence.least_errors, -5.0, 40.0) / 10,
+        "near": near,
+        "near_wide": near * _clip(math.log(max(evidence.dimensions, 1.0)), 0.0, 4.0),
+        "residual": _clip(math.log(max(evidence.residual, 1e-6)), -6.0, 1.0),
+        "drift": math.log(evidence.drift + 1 / points),
+        "blur": math.log(evidence.blur + 1 / points),
         "gain": max(evidence.gain, 0.0) ** 0.5,
-        "twins": max(evidence.twins, -1.0),
-        "smooth": min(max(evidence.smooth, 0.0), 1.0),
-        "sure": min(max(evidence.surplus * root / 10, -0.5), 1.5),
-        "few": min(10 / root, 2.0),
+        "smooth": _clip(evidence.smooth, 0.0, 1.0),
+        "surplus": _clip(evidence.surplus * points**0.5 / 10, -0.5, 1.5),
+        "better": float(min(evidence.better, 1)),
+        "rivals": float(min(evidence.rivals, 1)),
     }
 
 
-def decide(evidence: Evidence) -> Verdict:
-    """Return the verdict on the evidence."""
-    weighed = features(evidence)
-    odds = RULE["bias"] + sum(weight * weighed[name] for name, weight in RULE["weights"].items())
-    probability = 1 / (1 + math.exp(-max(min(odds, 50.0), -50.0)))
+def decide(evidence: Evidence, degenerate: str | None = None) -> Verdict:
+    """Return the verdict on the evidence; ``degenerate`` says why these clouds cannot show that a map is right."""
+    if degenerate is not None:
+        return Verdict("failed", 0.0, evidence, (degenerate,))
     reasons = describe(evidence)
-    symmetric = (
-        evidence.rivals > 0 and probability >= RULE["aligned"]
-    )  # several maps, each of which would be called aligned
-    if evidence.rivals:  # at most one of them is right
-        probability /= 1 + evidence.rivals
+    weighed = features(evidence)
+    fine, probability = (_sigmoid(_weigh(RULE[name], weighed)) for name in ("fine", "right"))
+    probability = max(probability, fine)
+    resolution = estimate_resolution(weighed, evidence.points)
+    # several maps that put points on their targets: each would be called aligned without the others
+    symmetric = evidence.rivals > 0 and (fine >= RULE["aligned"] or evidence.twins >= SURE_TWINS)
+    if evidence.rivals:
         plural = "s" * (evidence.rivals > 1)
         looks = ": the clouds look symmetric" if symmetric else ""
         reasons.insert(0, f"{evidence.rivals} other map{plural} as good{looks}")
-    word = "aligned" if probability >= RULE["aligned"] else "failed" if probability < RULE["failed"] else "doubtful"
-    word = "doubtful" if symmetric else word
+    if symmetric:  # at most one of several maps is right
+        fine, probability = fine / (1 + evidence.rivals), probability / (1 + evidence.rivals)
+    word = _choose_word(fine, probability)
+    if symmetric:
+        word = "doubtful"
     few = RULE["few_points"]  # the rule was not fitted on fewer points, so the fit must be clear
-    if word == "aligned" and evidence.points < few["below"] and evidence.gain < few["gain"]:
-        word, probability = "doubtful", 0.5
+    if word in SOUND and evidence.points < few["below"] and evidence.twins < few["twins"]:
+        word, probability = "doubtful", min(probability, 0.5)
         reasons.insert(0, f"only {evidence.points} points: many maps would fit as well")
-    if word == "aligned" and evidence.better:
-        word, probability = "doubtful", 0.5
+    if evidence.better:
         reasons.insert(
             0, "another start, or a map that was not allowed, scores higher: what was asked for is not the best"
         )
-    return Verdict(word, probability, evidence, tuple(reasons), symmetric)
+        if word in SOUND:
+            word, probability = "doubtful", min(probability, 0.5)
+    if word == "coarse":
+        reasons.insert(0, f"right to within about {resolution.estimate:.0%} of the points, not point for point")
+    return Verdict(word, probability, evidence, tuple(reasons), symmetric, resolution)
+
+
+def estimate_resolution(weighed: dict[str, float], points: int) -> Resolution:
+    """Return the expected share of points nearer to an image than its true counterpart, with its interval."""
+    rule = RULE["resolution"]
+    found = _weigh(rule, weighed)
+    place = sum(found >= edge for edge in rule["edges"])
+    low, middle, high = (
+        _clip(math.exp(found + shift) - 0.5 / max(points, 1), 0.0, 0.5 if shift == 0 else 1.0)
+        for shift in (rule["low"][place], 0.0, rule["high"][place])
+    )
+    return Resolution(middle, min(low, middle), max(high, middle))
 
 
 def describe(evidence: Evidence) -> list[str]:
@@ -62,3 +93,23 @@ def describe(evidence: Evidence) -> list[str]:
         f"maps fitted without them send {evidence.split:.0%} to the same target "
         f"(chance {max(evidence.split - evidence.surplus, 0.0):.0%})",
     ]
+
+
+def _choose_word(fine: float, probability: float) -> str:
+    if fine >= RULE["aligned"]:
+        return "aligned"
+    if probability >= RULE["coarse"]:
+        return "coarse"
+    return "failed" if probability < RULE["failed"] else "doubtful"
+
+
+def _weigh(part: dict[str, Any], weighed: dict[str, float]) -> float:
+    return float(part["bias"]) + sum(weight * weighed[name] for name, weight in part["weights"].items())
+
+
+def _sigmoid(odds: float) -> float:
+    return 1 / (1 + math.exp(-_clip(odds, -50.0, 50.0)))
+
+
+def _clip(value: float, low: float, high: float) -> float:
+    return min(max(value, low), high)

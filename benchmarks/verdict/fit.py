@@ -1,0 +1,166 @@
+"""Fit the rule of the verdict to the development families.
+
+    python -m benchmarks.verdict.fit
+
+Reads results/raw/verdict.development.csv and writes src/invarot/alignment/judging/rule.json. A solve is *right* when at most
+5 % of the points lie nearer to an image than its counterpart (FOSCTTM ≤ 0.05), *coarse* when at most 20 % do or 90 % of the
+labels (the mean over the labels) are transferred, else *wrong*. Three linear models of the same features: log-odds of right
+(``fine``), log-odds of right or coarse (``right``), and the log of the FOSCTTM (``resolution``). Weights of the first two have
+the sign that their evidence must have; every family counts alike. Thresholds and the interval of the resolution come from
+predictions of families left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+
+from invarot.alignment.judging import rule
+from invarot.alignment.verdict import Evidence
+
+RULE_FILE = Path(rule.__file__).with_name("rule.json")
+COUNTS = ("points", "rivals", "better")
+SIGNS = {"lead": 1, "errors": 1, "least_errors": 1, "near": -1, "near_wide": -1, "residual": -1, "drift": -1,
+         "blur": -1, "gain": 1, "smooth": -1, "surplus": 1, "better": -1, "rivals": -1}  # fmt: skip
+FINE, COARSE, LABELS = 0.05, 0.2, 0.9
+WRONG_ALIGNED, WRONG_COARSE = 0.002, 0.008  # of the wrong ones of families left out, what thresholds may let through
+
+
+class Table:
+    """The rows of a group: features, truth and families."""
+
+    def __init__(self, rows: Path | list[dict[str, Any]]) -> None:
+        if isinstance(rows, Path):
+            with rows.open(newline="") as file:
+                rows = list(csv.DictReader(file))
+        self.rows = rows
+        self.evidence = [read_evidence(row) for row in rows]
+        self.features = np.asarray([list(rule.features(one).values()) for one in self.evidence])
+        self.family = np.asarray([row["family"] for row in rows])
+        self.foscttm, self.related = self.number("foscttm"), self.number("related") == 1
+        labels = np.nan_to_num(self.number("transfer"))
+        self.right = self.related & (self.foscttm <= FINE)
+        self.good = self.right | self.related & ((self.foscttm <= COARSE) | (labels >= LABELS))
+        self.degenerate = self.number("degenerate") == 1
+        self.target = np.log(self.foscttm + 0.5 / self.number("points"))
+
+    def number(self, name: str) -> np.ndarray:
+        return np.asarray([float(row[name]) for row in self.rows])
+
+    def keep(self, rows: np.ndarray) -> Table:
+        return Table([self.rows[k] for k in np.flatnonzero(rows)])
+
+
+def read_evidence(row: dict[str, Any]) -> Evidence:
+    names = Evidence.__dataclass_fields__
+    return Evidence(**{name: int(float(row[name])) if name in COUNTS else float(row[name]) for name in names})
+
+
+def even_weights(families: np.ndarray) -> np.ndarray:
+    """Weights under which every family counts alike; their mean is 1."""
+    _, place, count = np.unique(families, return_inverse=True, return_counts=True)
+    return len(families) / len(count) / count[place]
+
+
+def fit_odds(features: np.ndarray, good: np.ndarray, weights: np.ndarray, penalty: float = 1.0) -> np.ndarray:
+    """Bias and weights of the logistic rule, each weight of its sign."""
+    scale = features.std(axis=0) + 1e-9
+
+    def loss(b: np.ndarray) -> tuple[float, np.ndarray]:
+        odds = b[0] + features @ (b[1:] / scale)
+        slope = weights * (1 / (1 + np.exp(-odds)) - good)
+        value = np.sum(weights * (np.logaddexp(0, odds) - good * odds)) + penalty / 2 * np.sum(b[1:] ** 2)
+        return float(value), np.concatenate([[slope.sum()], features.T @ slope / scale + penalty * b[1:]])
+
+    bounds = [(None, None), *((0, None) if sign > 0 else (None, 0) for sign in SIGNS.values())]
+    found = minimize(loss, np.zeros(1 + features.shape[1]), jac=True, method="L-BFGS-B", bounds=bounds).x
+    return np.concatenate([found[:1], found[1:] / scale])
+
+
+def fit_log_share(features: np.ndarray, target: np.ndarray, weights: np.ndarray, penalty: float = 3.0) -> np.ndarray:
+    """Bias and weights of the ridge regression of the log of the FOSCTTM."""
+    scale = features.std(axis=0) + 1e-9
+    table = np.column_stack([np.ones(len(features)), features / scale])
+    ridge = penalty * np.eye(table.shape[1])
+    ridge[0, 0] = 0
+    found = np.linalg.solve(table.T @ (weights[:, None] * table) + ridge, table.T @ (weights * target))
+    return np.concatenate([found[:1], found[1:] / scale])
+
+
+def fit_parts(table: Table, rows: np.ndarray) -> dict[str, np.ndarray]:
+    weights = even_weights(table.family[rows])
+    features = table.features[rows]
+    return {
+        "fine": fit_odds(features, table.right[rows], weights),
+        "right": fit_odds(features, table.good[rows], weights),
+        "resolution": fit_log_share(features, table.target[rows], weights),
+    }
+
+
+def predict(table: Table, parts: dict[str, np.ndarray], rows: np.ndarray) -> dict[str, np.ndarray]:
+    found = {name: part[0] + table.features[rows] @ part[1:] for name, part in parts.items()}
+    for name in ("fine", "right"):
+        found[name] = np.where(table.degenerate[rows], 0.0, 1 / (1 + np.exp(-found[name])))
+    found["right"] = np.maximum(found["right"], found["fine"])
+    return found
+
+
+def leave_out(table: Table) -> dict[str, np.ndarray]:
+    """Predictions for every row by a rule fitted without its family."""
+    found = {name: np.zeros(len(table.rows)) for name in ("fine", "right", "resolution")}
+    for family in np.unique(table.family):
+        out = table.family == family
+        for name, values in predict(table, fit_parts(table, ~out & ~table.degenerate), out).items():
+            found[name][out] = values
+    return found
+
+
+def allow(scores: np.ndarray, share: float) -> float:
+    """The threshold that at most this share of the scores reaches, two digits, rounded up."""
+    return float(np.ceil(100 * (np.sort(scores)[::-1][int(share * len(scores))] + 1e-9)) / 100)
+
+
+def make_rule(table: Table) -> dict[str, Any]:
+    parts = fit_parts(table, ~table.degenerate)
+    left = leave_out(table)
+    wrong = ~table.good
+    names = list(SIGNS)
+    made: dict[str, Any] = {"command": "python -m benchmarks.verdict.fit"}
+    for name, part in parts.items():
+        made[name] = {
+            "bias": round(float(part[0]), 3),
+            "weights": dict(zip(names, part[1:].round(3).tolist(), strict=True)),
+        }
+    few = {"below": 25, "twins": 0.98}  # fewer points than almost all families have: only a copy passes
+    out = np.asarray([e.better > 0 or (e.points < few["below"] and e.twins < few["twins"]) for e in table.evidence])
+    made["aligned"] = max(0.8, allow(np.where(out, 0.0, left["fine"])[wrong], WRONG_ALIGNED))
+    made["coarse"] = max(0.6, allow(np.where(out, 0.0, left["right"])[wrong], WRONG_COARSE))
+    made["failed"] = 0.3
+    made["few_points"] = few
+    fair = ~table.degenerate
+    edges = np.quantile(left["resolution"][fair], [0.25, 0.5, 0.75])
+    place = np.searchsorted(edges, left["resolution"], side="right")
+    miss = table.target - left["resolution"]
+    quantiles = [[float(np.quantile(miss[fair & (place == k)], q)) for k in range(4)] for q in (0.1, 0.9)]
+    made["resolution"] |= {"edges": edges.round(3).tolist(), "low": np.round(quantiles[0], 3).tolist(), "high": np.round(quantiles[1], 3).tolist()}  # fmt: skip
+    return made
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--raw", type=Path, default=Path("results/raw"))
+    parser.add_argument("--rule", type=Path, default=RULE_FILE, help="where the fitted rule is written")
+    args = parser.parse_args()
+    made = make_rule(Table(args.raw / "verdict.development.csv"))
+    args.rule.write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
+    print(json.dumps(made, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,164 @@
+"""Solve the problems of a group of families, rightly and wrongly, and keep the maps.
+
+    OMP_NUM_THREADS=1 python -m benchmarks.verdict.solves --group development --seeds 0 60 --data DATA
+
+A problem is drawn by (family, seed). It is solved from ``start="auto"`` (quick), from its true map, from a random map, from
+the true map with some axes reflected, and from a mixture of truth and chance, as the seed says. Writes
+results/raw/verdict.GROUP/FAMILY.SEED.npz: the maps in the coordinates of the solve, with their true FOSCTTM, label transfer,
+rivals and seconds. A run that was stopped goes on where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import invarot
+from invarot.alignment.align import _check_groups
+from invarot.alignment.problem import Problem, pose
+from invarot.geometry.orthogonal import polar
+
+from .clouds import Array, Pair, Rng
+from .families import GROUPS, Maker
+
+WAYS = ("auto", "truth", "random", "flip", "mix")
+
+
+def draw(make: Maker, family: str, seed: int) -> Pair:
+    return make(np.random.default_rng([seed, *family.encode()]))
+
+
+def pose_pair(pair: Pair) -> Problem:
+    """The problem as align poses it."""
+    options = dict(pair.options)
+    maps, solver, _ = _check_groups(options.pop("p", np.inf), None, None)
+    even = (np.full(len(side), 1 / len(side)) for side in (pair.x, pair.y))
+    return pose(pair.x, pair.y, *even, maps=maps, solver=solver, **options)
+
+
+def true_map(pair: Pair) -> Array:
+    """The best orthogonal map for the known pairs, in the original coordinates."""
+    if pair.places is not None:
+        left, right = pair.x, pair.places
+    elif pair.pairs is not None:
+        left, right = pair.x[pair.pairs[:, 0]], pair.y[pair.pairs[:, 1]]
+    else:
+        raise ValueError("unrelated clouds have no true map")
+    if pair.options.get("translate"):
+        left, right = left - left.mean(0), right - right.mean(0)
+    return polar(left.T @ right)
+
+
+def start_of(pair: Pair, way: str, rng: Rng) -> dict[str, Any]:
+    dx, dy = pair.x.shape[1], pair.y.shape[1]
+    chance = polar(rng.standard_normal((dx, dy)))
+    if way == "auto":
+        return {"effort": "quick"}
+    if way == "random" or not pair.related:
+        return {"start": chance}
+    right = true_map(pair)
+    if way == "flip":
+        _, axes = np.linalg.eigh(np.cov(pair.x.T) if dx > 1 else np.eye(1))
+        signs = np.ones(dx)
+        signs[rng.permutation(dx)[: max(1, dx // int(rng.integers(2, 5)))]] = -1
+        signs[-1] *= rng.choice([-1, 1])
+        return {"start": (axes * signs) @ axes.T @ right}
+    if way == "mix":
+        share = rng.uniform(0.15, 0.5)
+        return {"start": polar(share * right + (1 - share) * chance)}
+    return {"start": right}
+
+
+def nearer(z: Array, y: Array, right: Array) -> Array:
+    """Share of the rows of y nearer to each row of z than its own place ``right``."""
+    far = np.sum(z**2, axis=1)[:, None] + np.sum(y**2, axis=1) - 2 * z @ y.T
+    own = np.sum((z - right) ** 2, axis=1)
+    slack = 1e-9 * np.mean(np.sum(y**2, axis=1))
+    return np.mean(far < own[:, None] - slack, axis=1)
+
+
+def truth_of(pair: Pair, moved: Array) -> tuple[float, float]:
+    """The true FOSCTTM of the moved points, both ways where points are in both clouds, and the transfer of labels (or nan).
+
+    Clouds that have nothing to do with each other have none: one half, as chance gives.
+    """
+    if pair.places is not None:
+        found = float(np.mean(nearer(moved, pair.y, pair.places)))
+    elif pair.pairs is None:
+        return 0.5, float("nan")
+    else:
+        left, right = moved[pair.pairs[:, 0]], pair.y[pair.pairs[:, 1]]
+        found = float(np.mean(nearer(left, pair.y, right)) + np.mean(nearer(right, moved, left))) / 2
+    return found, transfer(pair, moved) if pair.labels is not None else float("nan")
+
+
+def transfer(pair: Pair, moved: Array, k: int = 5) -> float:
+    """Share of the targets that get their label from their k nearest moved points, the mean over the labels."""
+    assert pair.labels is not None
+    given, true = pair.labels
+    far = np.sum(moved**2, axis=1)[:, None] + np.sum(pair.y**2, axis=1) - 2 * moved @ pair.y.T
+    voted = np.asarray([np.bincount(votes).argmax() for votes in given[np.argsort(far, axis=0)[:k]].T])
+    return float(np.mean([np.mean(voted[true == one] == one) for one in np.unique(true)]))
+
+
+def solve(pair: Pair, seed: int, ways: tuple[str, ...]) -> dict[str, Array]:
+    """Solve a pair each way; a row a way."""
+    problem = pose_pair(pair)
+    rows: dict[str, list[Any]] = {name: [] for name in ("way", "map", "foscttm", "transfer", "rivals", "better", "seconds", "word", "probability")}  # fmt: skip
+    for way in ways:
+        rng = np.random.default_rng([seed, WAYS.index(way)])
+        begin = time.perf_counter()
+        result = invarot.align(pair.x, pair.y, rng=seed, **pair.options, **start_of(pair, way, rng))
+        rows["seconds"].append(time.perf_counter() - begin)
+        inner = problem.frame_x.inverse @ result.map @ problem.frame_y.linear
+        if problem.scale:
+            inner = problem.maps.fit(inner[None])[0]
+        rows["way"].append(way)
+        rows["map"].append(inner.astype(np.float32))
+        share, labels = truth_of(pair, result.transform(pair.x))
+        rows["foscttm"].append(share)
+        rows["transfer"].append(labels)
+        evidence = result.verdict.evidence
+        rows["rivals"].append(evidence.rivals)
+        rows["better"].append(evidence.better)
+        rows["word"].append(result.verdict.word)
+        rows["probability"].append(result.verdict.probability)
+    return {name: np.asarray(values) for name, values in rows.items()}
+
+
+def choose_ways(pair: Pair, seed: int) -> tuple[str, ...]:
+    """The solves of a problem: always from auto; two of the other ways, in turn. Large problems are solved from given starts."""
+    if not pair.related:
+        return ("auto", "random") if seed % 2 else ("auto",)
+    others = (("truth", "random"), ("flip", "mix"), ("truth", "flip"), ("random", "mix"))[seed % 4]
+    return ("auto", *others)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--group", choices=tuple(GROUPS), required=True)
+    parser.add_argument("--seeds", nargs=2, type=int, default=(0, 40))
+    parser.add_argument("--families", nargs="*", default=None)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--out", type=Path, default=Path("results/raw"))
+    args = parser.parse_args()
+    warnings.simplefilter("ignore")
+    folder = args.out / f"verdict.{args.group}"
+    folder.mkdir(parents=True, exist_ok=True)
+    families = GROUPS[args.group](args.data)
+    for seed in range(*args.seeds):
+        for family, make in families.items():
+            path = folder / f"{family.replace(' ', '_')}.{seed}.npz"
+            if path.exists() or (args.families and family not in args.families):
+                continue
+            pair = draw(make, family, seed)
+            np.savez(path, name=pair.name, related=pair.related, **solve(pair, seed, choose_ways(pair, seed)))
+
+
+if __name__ == "__main__":
+    main()

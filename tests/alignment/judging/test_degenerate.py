@@ -1,0 +1,62 @@
+"""Clouds in which a map shows nothing are never aligned, by what they lack and not by what they are called."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import invarot
+from invarot import Schatten
+from invarot.alignment.evidence import gather_evidence
+from invarot.alignment.judging.degenerate import count_distinct, find_degenerate
+
+from ..clouds import posed, turned
+
+
+def test_distinct_points_are_counted(lib):
+    rng = np.random.default_rng(0)
+    points = rng.standard_normal((40, 3))
+    assert count_distinct(lib.array(points)) == pytest.approx(40)
+    assert count_distinct(lib.array(np.repeat(points[:2], 20, axis=0))) == pytest.approx(2)
+    assert count_distinct(lib.array(np.ones((9, 2)))) == pytest.approx(1)
+    assert count_distinct(lib.array(np.zeros((9, 2)))) == pytest.approx(1)
+
+
+def why(x, y, w):
+    problem = posed(x, y)
+    return find_degenerate(problem, gather_evidence(problem, w, np.random.default_rng(0)))
+
+
+def test_a_line_and_a_simplex_need_a_copy():
+    rng = np.random.default_rng(1)
+    line, other = (np.pad(rng.gamma(2.0, size=(60, 1)), ((0, 0), (0, 2))) for _ in range(2))
+    assert "on a line" in why(line, other, np.eye(3))
+    assert why(line, line, np.eye(3)) is None
+    corners = np.eye(20) - 1 / 20
+    assert "simplex" in why(corners, corners + 0.5 * rng.standard_normal((20, 20)), np.eye(20))
+    cloud = rng.standard_normal((20, 60))
+    assert why(cloud, cloud, np.eye(60)) is None
+    assert why(*turned(80, 5)[:3]) is None
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("n", "d"), [(17, 15), (31, 28), (62, 60)])
+def test_whitened_strangers_with_few_points_per_dimension(n, d, seed):
+    x, y = np.random.default_rng([n, seed]).standard_normal((2, n, d))
+    assert invarot.align(x, y, p=Schatten(whiten=True), effort="quick").verdict.word == "failed"
+
+
+@pytest.mark.filterwarnings("ignore::invarot.NotConverged")
+@pytest.mark.parametrize("kind", ["zeros", "constant", "outlier", "two"])
+@pytest.mark.parametrize("translate", [False, True])
+def test_clouds_without_extent_or_with_two_places(kind, translate):
+    rng = np.random.default_rng(5)
+    x, y = np.zeros((38, 5)), rng.standard_normal((20, 5))
+    if kind == "constant":
+        x = x + rng.standard_normal(5)
+    elif kind == "outlier":
+        x[3] = 10.0
+    elif kind == "two":
+        x = rng.standard_normal((2, 5))[rng.integers(2, size=38)]
+    for left, right in ((x, y), (y, x), (x, x)):
+        assert invarot.align(left, right, translate=translate, effort="quick").verdict.word == "failed"
