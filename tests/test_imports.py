@@ -21,7 +21,7 @@ ORDER = (
     {"experiments"},
     {ROOT},
     {"report", "estimators", "torch"},
-    {"translation", "migration", "clouds"},
+    {"translation", "migration", "clouds", "cells"},
     {"baselines", "storage", "stores"},
     {"alignment"},
     {"starts"},

@@ -10,7 +10,7 @@ TYPE_CHECKING = False  # typing's own is slow to import, and Ctrl-C is answered 
 if TYPE_CHECKING:
     from typing import Any
 
-    from . import baselines, clouds, migration, stores, translation, words
+    from . import baselines, cells, clouds, migration, stores, translation, words
     from .alignment.align import align
     from .alignment.history import History, StartRecord, Status, Step
     from .alignment.options import Exact, Rotations, Schatten, Search, Sinkhorn, Stages
@@ -26,11 +26,11 @@ __version__ = "0.1.0"
 __all__ = [
     "Alignment", "Evidence", "Exact", "History", "InputError", "MemoryBound", "MissingExtra",
     "NotAligned", "NotConverged", "NotTrusted", "Resolution", "Rotations", "Schatten", "Schedule", "Search", "Sinkhorn",
-    "Stages", "StartRecord", "Status", "Step", "Verdict", "align", "baselines", "clouds", "load", "migration", "paper",
+    "Stages", "StartRecord", "Status", "Step", "Verdict", "align", "baselines", "cells", "clouds", "load", "migration", "paper",
     "stores", "translation", "words",
 ]  # fmt: skip
 
-_ROOMS = ("baselines", "clouds", "migration", "stores", "translation", "words")
+_ROOMS = ("baselines", "cells", "clouds", "migration", "stores", "translation", "words")
 # Imported on first use: the command line has to be able to answer Ctrl-C before NumPy and SciPy are loaded.
 _PLACES = {
     "alignment.align": ("align",),

@@ -20,6 +20,12 @@ def check_points(value: Any, name: str, *, least: int = 2) -> Array:
         raise InputError(
             f"{name}: expected no missing values, got a masked array with masked entries; drop or impute them"
         )
+    if hasattr(value, "obsm") and hasattr(value, "obs_names"):
+        there = ", ".join(value.obsm.keys()) or "empty: compute an embedding first"
+        raise InputError(
+            f"{name}: expected an array of points, got {type(value).__name__}; pass an embedding, {name}.obsm[key] (there: "
+            f"{there}), or align two assays with invarot.cells.align({name}, …)"
+        )
     if hasattr(value, "tocsr") or getattr(value, "is_sparse", False):
         raise InputError(
             f"{name}: expected a dense array, got a sparse {type(value).__name__}; reduce its dimensions "

@@ -4,6 +4,7 @@ from .adversarial import adversarial, adversarial_runs
 from .earth_mover import earth_mover
 from .emd import emd
 from .entropic import entropic
+from .graph_gromov_wasserstein import graph_gromov_wasserstein
 from .gromov_wasserstein import gromov_wasserstein
 from .invariant import l2_invarot, linf_invarot, lp_invarot
 from .mini_vec2vec import mini_vec2vec
@@ -14,7 +15,7 @@ from .softassign import softassign
 from .wasserstein_procrustes import wasserstein_procrustes, wasserstein_procrustes_runs
 
 __all__ = [
-    "adversarial", "adversarial_runs", "earth_mover", "emd", "entropic", "gromov_wasserstein", "l2_invarot",
-    "learn_maps", "linf_invarot", "lp_invarot", "mini_vec2vec", "oracle", "procrustes", "self_learning", "softassign", "wasserstein_procrustes",
-    "wasserstein_procrustes_runs",
+    "adversarial", "adversarial_runs", "earth_mover", "emd", "entropic", "graph_gromov_wasserstein", "gromov_wasserstein",
+    "l2_invarot", "learn_maps", "linf_invarot", "lp_invarot", "mini_vec2vec", "oracle", "procrustes", "self_learning", "softassign",
+    "wasserstein_procrustes", "wasserstein_procrustes_runs",
 ]  # fmt: skip

@@ -1,0 +1,164 @@
+"""The entry point: read two tables, prepare both, solve all views together, write the joint space back."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+
+from ..alignment.result import Alignment
+from ..arrays import to_numpy
+from ..checks import check_choice, check_count, check_rng
+from ..errors import InputError, NotAligned
+from .embedding import meet
+from .plans import keep_largest
+from .preparation import ROWS, VIEWS, choose_rows, length_noise, make_views, scale_rows
+from .solve import Proposal, agreement, solve, stack
+from .tables import JOINT, KEY, MATCHED, PLAN, take_embedding, take_sides
+
+KNOWN = (*VIEWS, "whitened")
+
+
+def align(
+    rna: Any,
+    atac: Any = None,
+    *,
+    use: tuple[str, str] = ("X_pca", "X_lsi"),
+    views: tuple[str, ...] = VIEWS,
+    rows: str = "auto",
+    overlap: str | float | tuple[float, float] | None = None,
+    plan_entries: int = 30,
+    require: str | None = None,
+    device: str | None = None,
+    rng: int | np.random.Generator = 0,
+) -> Alignment:
+    """Align two assays of one tissue, measured on different cells; nothing is paired and no label is used.
+
+    Each assay is looked at in several ways (``views``), and one plan has to fit all of them. Nothing needs to be known of
+    how the embeddings were made.
+
+    Parameters
+    ----------
+    rna, atac : AnnData; or a MuData with two modalities, alone
+        The first moves, the second stays. Cells keep their names and order.
+    use : (str, str)
+        Keys of the two embeddings in ``obsm`` ("X": the matrix itself).
+    views : tuple of str
+        Of "linear", "cosine", "graph" and "whitened".
+    rows : {"auto", "as is", "unit", "roots"}
+        How the rows of both embeddings are scaled first: not at all, to length 1, or to the square roots of their shares.
+        "auto" decides for each assay: lengths much noisier than directions are sequencing depth.
+    overlap : {"auto"}, float, pair of floats or None
+        The share of cells with a counterpart, as in :func:`invarot.align`. None: all of them.
+    plan_entries : int
+        Entries that are kept in each row of the plan.
+    require, device, rng
+        As in :func:`invarot.align`.
+
+    Returns
+    -------
+    Alignment
+        Of the stacked views. On both tables: ``obsm["X_invarot"]``, the joint space; ``obsm["invarot_plan"]``, a sparse
+        matrix from the cells of this table to those of the other, each row the largest entries of the plan;
+        ``obs["invarot_matched"]``, the share of a cell's weight that is matched; ``uns["invarot"]``: verdict, reasons,
+        options, versions.
+
+    Examples
+    --------
+    >>> result = cells.align(rna, atac)  # doctest: +SKIP
+    >>> rna.obsm["X_invarot"].shape, rna.uns["invarot"]["verdict"]["word"]  # doctest: +SKIP
+    """
+    left, right = take_sides(rna, atac)
+    names = _check_views(views)
+    check_choice(rows, "rows", ("auto", *ROWS))
+    check_count(plan_entries, "plan_entries")
+    if not isinstance(use, (tuple, list)) or len(use) != 2:
+        raise InputError(f'use: expected two keys, such as ("X_pca", "X_lsi"), got {use!r}')
+    if require is not None:
+        check_choice(require, "require", ("aligned",))
+    generator = check_rng(rng)
+    points = take_embedding(left, use[0], "rna"), take_embedding(right, use[1], "atac")
+
+    noise = [length_noise(one) for one in points]
+    scaled = [choose_rows(one, far) if rows == "auto" else rows for one, far in zip(points, noise, strict=True)]
+    x, y = (make_views(scale_rows(one, how), names, rng=generator) for one, how in zip(points, scaled, strict=True))
+    found, proposals = solve(x, y, rng=generator, device=device, overlap=overlap)
+
+    joint = meet(found, stack(x), stack(y))
+    facts = _describe(found, x, y, proposals, explain_rows(noise, scaled), views=names, overlap=overlap)
+    for table, key, how, space, plan in (
+        (left, use[0], scaled[0], joint[0], found.plan),
+        (right, use[1], scaled[1], joint[1], found.plan.transposed()),
+    ):
+        table.obsm[JOINT] = space
+        table.obsm[PLAN] = keep_largest(plan, plan_entries)
+        table.obs[MATCHED] = np.clip(to_numpy(plan.marginals()[0]) * table.n_obs, 0, 1)
+        table.uns[KEY] = {**facts, "use": key, "rows": how}
+    if require is not None and found.verdict.word != require:
+        raise NotAligned(f'require="{require}": the verdict is {found.verdict}', found)
+    return found
+
+
+def _check_views(views: Any) -> tuple[str, ...]:
+    if isinstance(views, str) or not len(views):
+        raise InputError(f"views: expected some of {', '.join(KNOWN)}, as a tuple, got {views!r}")
+    names = tuple(check_choice(one, "views", KNOWN) for one in views)
+    if len(set(names)) < len(names):
+        raise InputError(f"views: expected each view once, got {views!r}")
+    return names
+
+
+def _describe(
+    found: Alignment, x: dict[str, Any], y: dict[str, Any], proposals: list[Proposal], prepared: list[str],
+    *, views: tuple[str, ...], overlap: Any,
+) -> dict[str, Any]:  # fmt: skip
+    """Return what is written to ``uns``: plain values that an h5ad file can hold."""
+    verdict = found.verdict
+    reached = agreement(x, y, found)
+    facts: dict[str, Any] = {
+        "verdict": {"word": verdict.word, "probability": float(verdict.probability), "reasons": list(verdict.reasons)},
+        "preparation": [*prepared, *explain_views(proposals, reached)],
+        "agreement": reached,
+        "proposals": {
+            "view": [one.view for one in proposals],
+            "alone": [one.alone for one in proposals],
+            "together": [one.together for one in proposals],
+        },
+        "options": {"views": list(views), "overlap": "none" if overlap is None else str(overlap)},
+        "versions": {name: _version(name) for name in ("invarot", "numpy", "scipy", "anndata")},
+    }
+    resolution = getattr(verdict, "resolution", None)  # of solvers that estimate them
+    if resolution is not None:
+        facts["verdict"]["resolution"] = {
+            name: float(getattr(resolution, name)) for name in ("estimate", "low", "high")
+        }
+    if found.overlap is not None:
+        facts["overlap"] = list(found.overlap)
+    return facts
+
+
+def explain_rows(noise: list[float], scaled: list[str]) -> list[str]:
+    """Return why the rows of each assay were scaled as they were."""
+    done = {"as is": "kept as they are", "unit": "scaled to length 1", "roots": "turned into square roots of shares"}
+    return [
+        f"rows of the {name} assay {done[how]}: their lengths are {one:.2g} times as noisy as another direction"
+        for name, one, how in zip(("first", "second"), noise, scaled, strict=True)
+    ]
+
+
+def explain_views(proposals: list[Proposal], reached: dict[str, float]) -> list[str]:
+    """Return how well the views agree under the final plan, and which of them proposed it."""
+    best, *others = proposals
+    return [
+        "matched cells agree: " + ", ".join(f"{name} {score:.2f}" for name, score in reached.items()),
+        f"the best map was proposed by {best.view} ({best.together:.3f} in all views)"
+        + "".join(f"; {one.view} {one.together:.3f}" for one in others),
+    ]
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"

@@ -1,0 +1,76 @@
+"""The joint embedding: both assays in one space, and new cells in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..alignment.result import Alignment
+from ..arrays import to_numpy, unit_rows
+from ..errors import InputError
+from .graph import nearest_cells, neighbour_means
+from .preparation import scale_rows
+from .tables import JOINT, KEY, check_table, take_embedding, take_joint
+
+Floats = np.ndarray[Any, Any]
+
+NEIGHBOURS = 5
+
+
+def meet(found: Alignment, x: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """Return both assays in one space (n, d), (m, d): every cell half way to the barycentre of its matches.
+
+    The map alone leaves what no rigid map can undo, and the plan alone moves one side only. A cell with less mass in the
+    plan than its weight moves by that share. Then each cell is averaged with its five nearest of its own assay, since
+    single matches are noisy.
+    """
+    z = to_numpy(found.transform(x))
+    plan = found.plan.on_host()
+    rows, columns = (to_numpy(one) for one in plan.marginals())
+    there, back = to_numpy(plan.apply(y)), to_numpy(plan.apply_transposed(z))
+    return _smooth(_half_way(z, there, rows), x), _smooth(_half_way(y, back, columns), y)
+
+
+def _half_way(points: Floats, sums: Floats, mass: Floats) -> Floats:
+    safe = np.where(mass > 0, mass, 1.0)[:, None]
+    share = np.clip(mass * len(mass), 0, 1)[:, None]
+    return points + share * (sums / safe - points) / 2
+
+
+def _smooth(joint: Floats, own: Floats) -> Floats:
+    """Return the mean of each cell and its nearest cells of the same assay."""
+    return (joint + NEIGHBOURS * neighbour_means(own, joint, NEIGHBOURS)) / (NEIGHBOURS + 1)
+
+
+def embed(table: Any, *, like: Any, use: str | None = None) -> Floats:
+    """Place new cells of one assay in the joint space of an alignment, and write ``obsm["X_invarot"]``.
+
+    Parameters
+    ----------
+    table : AnnData
+        New cells, with the same embedding as the aligned ones.
+    like : AnnData
+        Cells of the same assay that were aligned. A new cell is placed at the mean of its five nearest of them.
+    use : str, optional
+        The embedding; by default the one that was aligned.
+
+    Returns
+    -------
+    (n, d) array
+    """
+    check_table(table, "table")
+    joint = take_joint(like, "like")
+    facts = like.uns[KEY]
+    key = use or str(facts["use"])
+    x, old = take_embedding(table, key, "table"), take_embedding(like, key, "like")
+    if x.shape[1] != old.shape[1]:
+        raise InputError(f"table: expected {old.shape[1]} columns in {key!r}, as in like, got {x.shape[1]}")
+    x, old = (scale_rows(one, str(facts["rows"])) for one in (x, old))
+    centre = old.mean(0)
+    near, distances = nearest_cells(to_numpy(unit_rows(x - centre)), to_numpy(unit_rows(old - centre)), NEIGHBOURS)
+    placed: Floats = joint[near].mean(1)
+    same = distances[:, 0] <= 1e-6  # a cell that was aligned stays where it is
+    placed[same] = joint[near[same, 0]]
+    table.obsm[JOINT] = placed
+    return placed

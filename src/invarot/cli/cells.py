@@ -1,0 +1,73 @@
+"""``invarot cells``: two h5ad files to one joint embedding."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..errors import InputError
+from .app import EXIT_CODES, app, print_json, print_verdict, stderr
+
+
+@app.command("cells")
+def cells_command(
+    source: Annotated[Path, typer.Argument(help="Cells of the first assay (.h5ad), which move.")],
+    target: Annotated[Path, typer.Argument(help="Cells of the second assay (.h5ad), which stay.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="File to write the joint table to (.h5ad).")],
+    use: Annotated[str, typer.Option(help="Keys of the two embeddings in obsm.")] = "X_pca,X_lsi",
+    label: Annotated[
+        str | None, typer.Option(help="Column of obs to colour the report by; never used to align.")
+    ] = None,
+    overlap: Annotated[str | None, typer.Option(help='Share of cells with a counterpart, or "auto".')] = None,
+    report: Annotated[Path | None, typer.Option(help="Also write an HTML report (one self-contained file).")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed: same seed, same result.")] = 0,
+    device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:N or auto [default: cpu].")] = None,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No summary.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")] = False,
+) -> None:
+    """Align two assays of one tissue, measured on different cells, with no labels.
+
+    Exit code 0: done; 2: bad input; 3: the verdict is *failed* (the table is still written).
+    """
+    from .. import cells
+
+    for name, path in (("--output", output), ("--report", report)):
+        if path is not None and not path.parent.is_dir():
+            raise InputError(f"{name}: expected a file in a folder that exists, got {path}; create {path.parent} first")
+    keys = tuple(one.strip() for one in use.split(","))
+    if len(keys) != 2:
+        raise InputError(f"--use: expected two keys with a comma between, such as X_pca,X_lsi, got {use!r}")
+    if label is not None and report is None:
+        raise InputError("--label: expected together with --report, got it alone")
+    rna, atac = cells.read(source), cells.read(target)
+    found = cells.align(rna, atac, use=(keys[0], keys[1]), overlap=_number(overlap), device=device, rng=seed)
+    names = (source.stem, target.stem) if source.stem != target.stem else ("source", "target")
+    cells.write(cells.join(rna, atac, names=names), output)
+    if report is not None:
+        from ..report.cells import write_cells_page
+
+        write_cells_page(rna, atac, report, color=label, names=names)
+    facts = rna.uns["invarot"]
+    if as_json:
+        print_json(
+            {
+                "output": str(output), "cells": [rna.n_obs, atac.n_obs], "verdict": found.verdict.as_dict(),
+                "preparation": facts["preparation"], "agreement": facts["agreement"],
+            }
+        )  # fmt: skip
+    elif not quiet:
+        print_verdict(found.verdict, stderr)
+        for line in facts["preparation"]:
+            stderr.print(f"  · {line}", highlight=False)
+        stderr.print(f"{rna.n_obs} × {atac.n_obs} cells; joint table in {output}", highlight=False)
+    raise typer.Exit(EXIT_CODES.get(found.verdict.word, 0))
+
+
+def _number(overlap: str | None) -> float | str | None:
+    """Return a number where one was written."""
+    try:
+        return None if overlap is None else float(overlap)
+    except ValueError:
+        return overlap

@@ -1,0 +1,100 @@
+"""h5ad in and out, the joint table, the picture, the page and the command line."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from invarot import InputError, cells
+from invarot.cli import cells as command
+from invarot.report.cells import write_cells_page
+
+from .conftest import CELLS
+
+
+def test_a_joint_table_keeps_names_and_survives_a_file(aligned, tmp_path):
+    rna, atac, found = aligned
+    joint = cells.join(rna, atac)
+    cells.write(joint, tmp_path / "joint.h5ad")
+    again = cells.read(tmp_path / "joint.h5ad")
+    assert list(again.obs_names[:2]) == ["cell0-rna", "cell1-rna"]
+    assert list(again.obs["cell"]) == [*rna.obs_names, *atac.obs_names]
+    assert again.obsm["X_invarot"].shape[0] == 2 * CELLS
+    assert again.obsp["invarot"].shape == (2 * CELLS, 2 * CELLS)
+    assert np.allclose(again.obsp["invarot"][:CELLS, CELLS:].toarray(), rna.obsm["invarot_plan"].toarray())
+    assert again.uns["invarot"]["verdict"]["word"] == found.verdict.word
+    assert [path.name for path in tmp_path.iterdir()] == ["joint.h5ad"]
+
+
+def test_names_that_differ_stay_as_they_are(aligned):
+    rna, atac, _ = aligned
+    atac = atac.copy()
+    atac.obs_names = [f"b{i}" for i in range(atac.n_obs)]
+    assert list(cells.join(rna, atac).obs_names) == [*rna.obs_names, *atac.obs_names]
+
+
+def test_both_tables_survive_a_file(aligned, tmp_path):
+    for table in aligned[:2]:
+        cells.write(table, tmp_path / "one.h5ad")
+        assert np.allclose(cells.read(tmp_path / "one.h5ad").obsm["X_invarot"], table.obsm["X_invarot"])
+
+
+def test_a_file_cut_short_is_named(aligned, tmp_path):
+    whole = tmp_path / "whole.h5ad"
+    cells.write(aligned[0], whole)
+    short = tmp_path / "short.h5ad"
+    short.write_bytes(whole.read_bytes()[:5000])
+    with pytest.raises(InputError, match=r"expected a whole h5ad file, got .*short\.h5ad.*cut short"):
+        cells.read(short)
+    (tmp_path / "text.h5ad").write_text("no HDF5")
+    with pytest.raises(InputError, match="another kind of file"):
+        cells.read(tmp_path / "text.h5ad")
+    with pytest.raises(InputError, match="which is not there"):
+        cells.read(tmp_path / "gone.h5ad")
+    with pytest.raises(InputError, match="existing directory"):
+        cells.write(aligned[0], tmp_path / "gone" / "x.h5ad")
+
+
+@pytest.mark.parametrize("color", ["type", None])
+def test_the_picture_has_four_panels_and_the_verdict(aligned, color):
+    rna, atac, found = aligned
+    figure = cells.plot(rna, atac, color=color)
+    titles = [axis.get_title(loc="left") for axis in figure.axes]
+    assert titles[0].startswith(f"RNA before: {CELLS} cells")
+    assert titles[2] == f"both after, by {color or 'assay'}"
+    assert found.verdict.word in figure.axes[3].texts[0].get_text()
+    with pytest.raises(InputError, match="color: expected a column 'kind' in obs"):
+        cells.plot(rna, atac, color="kind")
+
+
+def test_the_page_holds_verdict_picture_and_reasons(aligned, tmp_path):
+    rna, atac, found = aligned
+    write_cells_page(rna, atac, tmp_path / "page.html", color="type")
+    page = (tmp_path / "page.html").read_text()
+    assert found.verdict.word.capitalize() in page
+    assert "data:image/png;base64," in page
+    assert "matched cells agree" in page
+
+
+def test_the_command_line_joins_two_files(tables, tmp_path):
+    for table, name in zip(tables, ("rna", "atac"), strict=True):
+        cells.write(table, tmp_path / f"{name}.h5ad")
+    words = ["cells", tmp_path / "rna.h5ad", tmp_path / "atac.h5ad", "-o", tmp_path / "joint.h5ad"]
+    more = ["--report", tmp_path / "page.html", "--label", "type", "--json", "--use", "X_umap,X_lsi"]
+    done = CliRunner().invoke(command.app, [str(word) for word in (*words, *more)])
+    assert done.exit_code in (0, 3), done.stderr
+    assert json.loads(done.stdout)["cells"] == [CELLS, CELLS]
+    assert cells.read(tmp_path / "joint.h5ad").n_obs == 2 * CELLS
+    assert "<h1>rna and atac</h1>" in (tmp_path / "page.html").read_text()  # the names are those of the files
+    for wrong, message in (
+        ([*words[:2], tmp_path / "gone.h5ad", *words[3:]], "which is not there"),
+        ([*words, "--use", "X_pca"], "--use: expected two keys"),
+        ([*words, "--label", "type"], "--label: expected together with --report"),
+        ([*words, "--report", tmp_path / "gone" / "page.html"], "--report: expected a file in a folder"),
+    ):
+        failed = CliRunner().invoke(command.app, [str(word) for word in wrong])
+        assert isinstance(failed.exception, InputError)
+        assert message in str(failed.exception)
