@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import numpy as np
 import scipy.sparse
 
 from ..errors import InputError, MissingExtra
+from ..files import check_file, reading, write_file
 from .tables import JOINT, KEY, take_joint
 from .transfer import take_plan
 
@@ -33,34 +36,22 @@ def read(path: str | os.PathLike[str]) -> Any:
     >>> rna = cells.read("rna.h5ad")  # doctest: +SKIP
     """
     anndata = import_anndata("reading h5ad files")
-    file = Path(path)
-    if not file.is_file():
-        raise InputError(
-            f"path: expected an h5ad file, got {file}, which is {'a folder' if file.is_dir() else 'not there'}"
-        )
-    with file.open("rb") as stream:
+    check_file(path)
+    with reading(path), open(path, "rb") as stream:
         if stream.read(len(SIGNATURE)) != SIGNATURE:
-            raise InputError(f"path: expected an h5ad (HDF5) file, got {file}, which is another kind of file")
-    try:
-        return anndata.read_h5ad(file)
-    except Exception as error:  # h5py and anndata raise OSError, KeyError and their own for a damaged file
-        raise InputError(
-            f"path: expected a whole h5ad file, got {file}, which cannot be read ({str(error).splitlines()[0]}); "
-            "it may be cut short: copy or write it again"
-        ) from error
+            raise InputError(f"{path}: expected an h5ad (HDF5) file, got another kind of file; write it with write_h5ad")
+    with reading(path):
+        return anndata.read_h5ad(path)
 
 
 def write(table: Any, path: str | os.PathLike[str]) -> None:
     """Write an AnnData to an h5ad file; an existing file is replaced only when the new one is complete."""
-    file = Path(path)
-    if file.is_dir() or not file.parent.is_dir():
-        raise InputError(f"path: expected a file in an existing directory, got {file}; create the directory first")
-    part = file.with_name(f".{file.name}.{os.getpid()}.part")
-    try:
+    # HDF5 seeks while it writes, so it needs a regular file of its own, whatever ``path`` is
+    with tempfile.TemporaryDirectory() as folder:
+        part = Path(folder) / "table.h5ad"
         table.write_h5ad(part)
-        os.replace(part, file)
-    finally:
-        part.unlink(missing_ok=True)
+        with part.open("rb") as made, write_file(path) as stream:
+            shutil.copyfileobj(made, stream)
 
 
 def join(rna: Any, atac: Any, *, names: tuple[str, str] = ("rna", "atac")) -> Any:

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from ..errors import InputError
-from .app import EXIT_CODES, app, print_json, print_verdict, stderr
+from ..files import check_target
+from .app import EXIT_CODES, Force, app, print_json, print_verdict, stderr
 
 
 @app.command("cells")
@@ -24,18 +25,19 @@ def cells_command(
     report: Annotated[Path | None, typer.Option(help="Also write an HTML report (one self-contained file).")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed: same seed, same result.")] = 0,
     device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:N or auto [default: cpu].")] = None,
+    force: Force = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No summary.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")] = False,
 ) -> None:
     """Align two assays of one tissue, measured on different cells, with no labels.
 
-    Exit code 0: done; 2: bad input; 3: the verdict is *failed* (the table is still written).
+    Exit code 0: *aligned* or *coarse*; 2: bad input; 3: *failed*; 4: *doubtful* (the table is still written).
     """
     from .. import cells
 
     for name, path in (("--output", output), ("--report", report)):
-        if path is not None and not path.parent.is_dir():
-            raise InputError(f"{name}: expected a file in a folder that exists, got {path}; create {path.parent} first")
+        if path is not None:
+            check_target(path, overwrite=force, name=name)
     keys = tuple(one.strip() for one in use.split(","))
     if len(keys) != 2:
         raise InputError(f"--use: expected two keys with a comma between, such as X_pca,X_lsi, got {use!r}")
@@ -62,7 +64,7 @@ def cells_command(
         for line in facts["preparation"]:
             stderr.print(f"  · {line}", highlight=False)
         stderr.print(f"{rna.n_obs} × {atac.n_obs} cells; joint table in {output}", highlight=False)
-    raise typer.Exit(EXIT_CODES.get(found.verdict.word, 0))
+    raise typer.Exit(EXIT_CODES[found.verdict.word])
 
 
 def _number(overlap: str | None) -> float | str | None:

@@ -6,12 +6,10 @@ import base64
 import io
 import os
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 from ..cells import plot
-from ..errors import InputError
-from ..words.writers import write_atomically
+from ..files import write_file
 from .markup import count, percent, section, text
 
 MEANING = {
@@ -31,11 +29,8 @@ def write_cells_page(
     names: tuple[str, str] = ("RNA", "ATAC"),
 ) -> None:
     """Write the report of an alignment by :func:`invarot.cells.align` to the file ``path``, atomically."""
-    target = Path(path)
-    if target.is_dir() or not target.parent.is_dir():
-        raise InputError(f"path: expected a file in an existing directory, got {target}; create the directory first")
     page = render_cells_page(rna, atac, color=color, names=names).encode("utf-8")
-    with write_atomically(target) as stream:
+    with write_file(path) as stream:
         stream.write(page)
 
 
