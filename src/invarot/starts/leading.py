@@ -90,7 +90,7 @@ def leading(
             for points, v, weights in ((x, vx, a), (y, vy, b))
         )
         signs = as_like(rank_signs(_third_moment(cx, mass_x) * _third_moment(cy, mass_y))[:n_starts], cx)
-        turns = signs[:, :, None] * namespace(x).eye(k, dtype=x.dtype, device=x.device)
+        turns = signs[:, :, None] * as_like(np.eye(k), cx)
         race = _anneal(cx, cy, mass_x, mass_y, turns, FIRST, LAST, least=LEFT)
         low = some_x @ vx, some_y @ vy
         for w in _distinct(race.maps, finalists):
