@@ -96,7 +96,9 @@ def pose(
     inside_x, inside_y = frame_x.enter(x)[a > 0], frame_y.enter(y)[b > 0]
     weight_x, weight_y = a[a > 0], b[b > 0]
     square_x, square_y = mean_square(inside_x, weight_x), mean_square(inside_y, weight_y)
-    reach = maps.ball.size(dx, dy) / identity_radius(float(maps.p), min(dx, dy))
+    size = maps.ball.size(dx, dy)
+    largest = _check_mapped(inside_x, size) * _longest(inside_y)
+    reach = size / identity_radius(float(maps.p), min(dx, dy))
     second_moment = weighted_second_moment(inside_x, weight_x)
     cost_scale = 2 * math.sqrt(square_x * square_y) * reach or 1.0
     count = max(inside_x.shape[0], inside_y.shape[0])
@@ -118,9 +120,29 @@ def pose(
         scale=scale,
         ordered=ordered,
         spacing=spacing,
-        budgets=make_budgets(solver, spacing * variance_scale / cost_scale),
+        budgets=make_budgets(solver, spacing * variance_scale / cost_scale).within_precision(
+            inside_x, largest, cost_scale
+        ),
         on_step=on_step,
     )
+
+
+def _check_mapped(points: Array, size: float) -> float:
+    """Return the largest norm of points under a map of norm ``size``; raise where its powers leave the range of the dtype."""
+    longest = _longest(points) * size
+    info = namespace(points).finfo(points.dtype)
+    low, high = float(info.smallest_normal) ** 0.25, float(info.max) ** 0.25
+    if longest and not low < longest < high:
+        raise InputError(
+            f"radius: expected mapped points between {low:.0e} and {high:.0e} in {points.dtype}, got a radius of {size:.3g} and "
+            f"points of up to {longest / size:.3g}; change the unit of x, or the radius"
+        )
+    return longest
+
+
+def _longest(points: Array) -> float:
+    xp = namespace(points)
+    return float(xp.max(xp.linalg.vector_norm(points, axis=1)))
 
 
 def _check_together(maps: Maps, solver: Solver, scale: bool, dx: int, dy: int) -> None:

@@ -75,7 +75,7 @@ def _maps_of_votes(
     x: Floats, y: Floats, between_x: Floats, between_y: Floats, width: float, *, size: float, translate: bool, proper: bool
 ) -> Iterator[Floats]:  # fmt: skip
     """Yield maps of the pairs (x, y) with the most votes."""
-    apart = np.exp(-((between_x - between_y) ** 2) / (2 * width**2)) if width > 0 else (between_x == between_y) * 1.0
+    apart = np.exp(-(((between_x - between_y) / width) ** 2) / 2) if width > 0 else (between_x == between_y) * 1.0
     apart[(apart < 0.1) | (np.minimum(between_x, between_y) < 4 * width)] = 0.0  # near points agree whatever the map
     votes = apart * (apart @ apart)
     trust = np.ones(len(x))
