@@ -82,8 +82,9 @@ class Budgets:
         them changes an entry of the plan by the factor exp(2η·largest/ε), and scores below η leave the plan a bᵀ.
         """
         eta, schedule = machine_epsilon(points), self.solve.schedule
-        if schedule is None or not largest:
+        if schedule is None:
             return self
+        largest = largest or cost_scale
         low, high = 16 * eta * largest, largest / eta
         relative = low / cost_scale, high / cost_scale
         kept = schedule.between(*((low, high) if schedule.absolute else relative))

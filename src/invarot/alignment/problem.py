@@ -132,10 +132,10 @@ def _check_mapped(points: Array, size: float) -> float:
     longest = _longest(points) * size
     info = namespace(points).finfo(points.dtype)
     low, high = float(info.smallest_normal) ** 0.25, float(info.max) ** 0.25
-    if longest and not low < longest < high:
+    if not low < (longest or size) < high:
         raise InputError(
             f"radius: expected mapped points between {low:.0e} and {high:.0e} in {points.dtype}, got a radius of {size:.3g} and "
-            f"points of up to {longest / size:.3g}; change the unit of x, or the radius"
+            f"points of up to {_longest(points):.3g}; change the unit of x, or the radius"
         )
     return longest
 
@@ -203,6 +203,7 @@ def allow_unmatched(problem: Problem, overlap: Overlap, *, translate: bool, rng:
     Epsilon is relative to the squared cut.
     """
     xp, x, solve = namespace(problem.x), problem.x, problem.budgets.solve
+    squares = _check_one_unit(problem)
     if problem.budgets.adaptive:
         first, last = PARTIAL_EPSILON
         solve = replace(
@@ -215,10 +216,23 @@ def allow_unmatched(problem: Problem, overlap: Overlap, *, translate: bool, rng:
         x=whole,
         second_moment=weighted_second_moment(whole, problem.a),
         budgets=replace(problem.budgets, solve=solve, sharpest=None),
+        cost_scale=problem.cost_scale if min(squares) else max(squares) or 1.0,
         overlap=overlap,
         scales=measure_scales(x, problem.y, rng),
         affine=translate,
     )
+
+
+def _check_one_unit(problem: Problem) -> tuple[float, float]:
+    """Return the mean squares of both clouds; raise where squared distances between them lose one of them in rounding."""
+    squares = float(namespace(problem.x).linalg.trace(problem.second_moment)), problem.mean_square_y
+    if 0 < min(squares) < machine_epsilon(problem.x) * max(squares):
+        x, y = (square**0.5 for square in squares)
+        raise InputError(
+            f"overlap: expected clouds in one unit, got points of about {x:.1g} in x and {y:.1g} in y; convert one of them, or pass "
+            "scale=True"
+        )
+    return squares
 
 
 def keep_matched(problem: Problem, w: Array, matched: tuple[Array, Array]) -> tuple[Problem, Array]:
@@ -231,7 +245,7 @@ def keep_matched(problem: Problem, w: Array, matched: tuple[Array, Array]) -> tu
         x, w = x[:, :-1], w[:-1, :]
         x, y = x - xp.mean(x, axis=0), y - xp.mean(y, axis=0)
     if problem.scale:
-        size = float(xp.linalg.matrix_norm(w)) / min(w.shape) ** 0.5
+        size = float(xp.linalg.matrix_norm(w)) / min(w.shape) ** 0.5 or 1.0
         x, w = x * size, w / size
     a, b = (xp.ones_like(points[:, 0]) / points.shape[0] for points in (x, y))
     square, second = mean_square(y, b), weighted_second_moment(x, a)

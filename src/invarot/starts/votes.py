@@ -39,7 +39,7 @@ def vote_for_maps(x: Floats, y: Floats, *, translate: bool, proper: bool, scale:
     spacing = max(units)
     few = max(x.shape[1], y.shape[1]) <= FEW
     described = [
-        describe_neighbourhoods(points / unit if scale else points, balls=few)
+        describe_neighbourhoods(points / unit if scale else points, balls=few, most=min(len(x), len(y)) - 1)
         for points, unit in zip((x, y), units, strict=True)
     ]
     for left, right in zip(*described, strict=True):

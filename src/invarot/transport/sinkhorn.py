@@ -56,7 +56,7 @@ def sinkhorn(
     if isinstance(cost, WholeCost) and marginals is None:
         return Potentials(*cost.solve(warm.v, tol=tol, max_iter=max_iter))
     xp = namespace(a)
-    u, v = warm.u, warm.v
+    u, v = warm.u, warm.v if marginals is None else marginals.relax(warm.v)
     ahead = Anderson(b) if accelerate and marginals is None else None
     error = xp.zeros_like(v[..., 0])
     iterations = 0

@@ -68,6 +68,8 @@ def to_single(problem: Problem) -> Problem:
     small, large = SINGLE
     schedule = problem.budgets.solve.schedule
     fits = small < problem.cost_scale < large and all(in_range(z, xp.float32) for z in (problem.x, problem.y))
+    least = min(float(xp.min(weights)) for weights in (problem.a, problem.b))
+    fits = fits and least > float(xp.finfo(xp.float32).eps) / problem.largest
     absolute = schedule is not None and schedule.absolute  # such an epsilon may be any number
     if on_cuda(problem.x) or problem.x.dtype != xp.float64 or absolute or not fits:
         return problem
