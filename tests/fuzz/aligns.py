@@ -33,7 +33,7 @@ def make_cloud(rng: Random, n: int, d: int) -> np.ndarray:
     elif kind == 8:
         points += 10.0 ** rng.randint(0, 8)
     points *= 10.0 ** rng.choice((0, 0, 0, 0, 0, -6, 6, 3, -20, 17, -43, 37))
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore"):  # too large for float32: refused
         return points.astype(rng.choice(("f8", "f8", "f4")))
 
 
@@ -82,9 +82,9 @@ def make_call(rng: Random) -> dict[str, Any]:
     x = make_cloud(rng, n, dx)
     y = make_cloud(rng, m, dy)
     if n == m and dx == dy and rng.random() < 0.6:  # a pair that belongs together
-        y = (x[::-1] @ np.linalg.qr(np.random.default_rng(rng.getrandbits(32)).standard_normal((dx, dx)))[0]).astype(
-            x.dtype
-        )
+        turn = np.linalg.qr(np.random.default_rng(rng.getrandbits(32)).standard_normal((dx, dx)))[0]
+        with np.errstate(all="ignore"):
+            y = (x[::-1] @ turn).astype(x.dtype)
     call: dict[str, Any] = {
         "x": x, "y": y, "a": make_weights(rng, n), "b": make_weights(rng, m), "p": make_maps(rng),
         "translate": rng.random() < 0.4, "scale": rng.random() < 0.2, "rng": rng.randrange(100),

@@ -107,7 +107,7 @@ class Kills:
             "export": ["export", "whole", "-o", "d.txt", "--force"],
             "export vectors": ["export", "whole", "--format", "vec", "-o", "v", "--force"],
             "migrate": ["migrate", "old.npz", "new.npz", "--map-store", MAPPED, "--check-pairs", "ids", "--at-least", "0",
-                        "--sample", "100", "--effort", "quick", "--quiet"],
+                        "--sample", "200", "--effort", "quick", "--quiet"],
         }  # fmt: skip
         self._make_stores()
         self._must(["align", "b.npz", "a.vec", "--preset", "fast", "-o", "old", "--quiet"])
@@ -119,7 +119,7 @@ class Kills:
 
     def _make_stores(self) -> None:
         rng = np.random.default_rng(0)
-        texts, turn = rng.gamma(1.0, size=(120, 3)), np.linalg.qr(rng.normal(size=(3, 3)))[0]
+        texts, turn = rng.gamma(1.0, size=(240, 3)), np.linalg.qr(rng.normal(size=(3, 3)))[0]
         ids = np.array([f"t{k}" for k in range(len(texts))])
         for name, vectors in (("old.npz", texts), ("new.npz", texts @ turn)):
             np.savez(self.folder / name, vectors=vectors.astype(np.float32), ids=ids)
