@@ -226,6 +226,8 @@ def allow_unmatched(problem: Problem, overlap: Overlap, *, translate: bool, rng:
 def _check_one_unit(problem: Problem) -> tuple[float, float]:
     """Return the mean squares of both clouds; raise where squared distances between them lose one of them in rounding."""
     squares = float(namespace(problem.x).linalg.trace(problem.second_moment)), problem.mean_square_y
+    if min(problem.x.shape[0], problem.y.shape[0]) < 2:
+        raise InputError("overlap: expected at least 2 points with weight in each cloud, got 1; leave overlap out")
     if 0 < min(squares) < machine_epsilon(problem.x) * max(squares):
         x, y = (square**0.5 for square in squares)
         raise InputError(
