@@ -100,7 +100,7 @@ def score_map(x: Array, y: Array, w: Array, scales: Scales) -> float:
     maps whatever share of the points they match, and needs no cut.
     """
     z = x @ w
-    least = max(scales.least, 1e-12 * scales.chance, 1e-300)
+    least = max(scales.least, 1e-12 * scales.chance, float(namespace(z).finfo(z.dtype).smallest_normal))
     gains = []
     for one, other in ((z, y), (y, z)):
         residual = np.log(np.maximum(to_numpy(nearest_distances(one, other)), least))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array, is_array, to_numpy
-from ...checks import check_choice, check_count, check_map
+from ...checks import check_choice, check_count, check_map, check_range
 from ...errors import InputError
 from ...starts import STARTS
 from ...starts.seeds import check_pairs
@@ -51,6 +51,7 @@ def check_asked(
     maps = None
     if not named:
         maps = check_map(start, "start", problem.x.shape[1], problem.y.shape[1], problem.x)
+        check_range(maps, "start")
         maps = problem.frame_x.inverse @ maps @ problem.frame_y.linear
         if problem.scale:  # the scale is fitted at the end, on top of a map of unit size
             maps = problem.maps.fit(maps)

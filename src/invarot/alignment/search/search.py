@@ -118,6 +118,10 @@ def explains_unseen(problem: Problem, w: Array, rng: np.random.Generator) -> boo
 def note_unused(problem: Problem, asked: Asked, records: tuple[StartRecord, ...]) -> tuple[str, ...]:
     """Return notes on options that had no effect on the search of these starts, and why."""
     notes = []
+    moved = problem.budgets.moved
+    if moved is not None:
+        end = f"{moved.epsilon:.2g}" + ("" if moved.floor == moved.epsilon else f" to {moved.floor:.2g}")
+        notes.append(f"schedule: epsilon {end} instead, which {problem.x.dtype} can tell from 0 and from infinity")
     stages = problem.budgets.stages
     sizes = stage_sizes(problem, problem.budgets.solve)
     subsampled = {"auto": race_points(len(records)), "leading": 2000}
