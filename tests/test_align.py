@@ -151,12 +151,13 @@ def test_the_papers_synthetic_case():
 
 def test_paper_preset():
     options = invarot.paper()
-    assert options["solver"].schedule == Schedule(1.0, 0.95, 0.01)
+    assert options["solver"].schedule == Schedule(1.0, 0.95, 0.01, absolute=True)
     x, y, _, match = twins(40, seed=3)
     result = invarot.align(x, y, **{**options, "n_starts": 20})
     assert result.history["epsilon"][:3] == pytest.approx([1, 0.95, 0.9025])
     assert result.history["epsilon"][-1] == 0.01
-    assert (result.matches() == match).mean() > 0.9
+    assert (result.matches("plan") == match).mean() > 0.9
+    assert {start.name for start in result.starts} == {"gaussian"}
 
 
 # -- arrays of every kind --------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import typer
 from ..experiments import NAMES, Context, find, reproduce
 from .app import app, stderr
 
-HELP = f"""Run an experiment of the paper, write its data and figure, and report whether the claim holds.
+HELP = f"""Run an experiment of the paper, write its data and figure, and judge its claims.
 
 {chr(10).join(f"- `{name}`: {text}" for name, text in NAMES.items())}
 - `all`: all of them, one after the other
@@ -45,7 +45,7 @@ def reproduce_command(
         context = Context(
             out / one, quick=quick, seed=seed, data=data, muse=muse, command=command, only=tuple(only or ())
         )
-        sentence = reproduce(experiment, context)
-        print(f"{one}: {sentence}", flush=True)
+        for finding in reproduce(experiment, context):
+            print(f"{one}: {finding}", flush=True)
         tables = "data.csv, summary.csv" if experiment.summarise else "data.csv"
         stderr.print(f"{context.out}/: {tables}, figure.png, figure.svg, manifest.json", highlight=False)

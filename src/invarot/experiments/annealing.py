@@ -12,7 +12,7 @@ import numpy as np
 from .. import Schedule, Search, Sinkhorn, align
 from ..retrieval import evaluate
 from .clouds import Floats, core_words, make_cloud, random_orthogonal
-from .run import Cell, Context, Experiment, Row, held
+from .run import Cell, Context, Experiment, Row
 from .style import footnote, plot_series
 
 CENTRE = Schedule(epsilon=1.0, decay=0.95, floor=0.01)

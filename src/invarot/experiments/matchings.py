@@ -11,7 +11,7 @@ import numpy as np
 from .. import align
 from ..baselines import emd
 from .clouds import make_cloud, random_orthogonal
-from .run import Cell, Context, Experiment, Row, held
+from .run import Cell, Context, Experiment, Row
 from .style import BAD, GOOD, INK, footnote
 
 SHIFT = 5.0  # of the target, along the first axis, in the drawing

@@ -1,4 +1,4 @@
-"""Shared code of all experiments: cells that are run once, a table, a figure, a manifest, a conclusion."""
+"""Shared code of all experiments: cells that are run once, a table, a figure, a manifest, verdicts."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from ..errors import InputError, NotConverged
 from ..files import write_file
+from .findings import Finding
 from .provenance import describe_commit, describe_machine, versions
 
 Row = dict[str, Any]
@@ -56,19 +57,19 @@ class Context:
 
 @dataclass(frozen=True)
 class Experiment:
-    """One figure or table: its cells, how to draw it, and its conclusion."""
+    """One figure or table: its cells, how to draw it, and how to judge its claims."""
 
     name: str
     claim: str  # the claim of the paper
     cells: Callable[[Context], Sequence[Cell]]
     draw: Callable[[list[Row], Any], Any]  # rows and pyplot to a figure
-    conclude: Callable[[list[Row]], str]
+    judge: Callable[[list[Row]], list[Finding]]  # the claims, each with its evidence and verdict
     notes: dict[str, str] = field(default_factory=dict)
     summarise: Callable[[list[Row]], list[Row]] | None = None  # means over seeds, for summary.csv
 
 
-def reproduce(experiment: Experiment, context: Context, *, tell: Teller | None = None) -> str:
-    """Run the cells that are not done yet, write everything to ``context.out``, and return the conclusion.
+def reproduce(experiment: Experiment, context: Context, *, tell: Teller | None = None) -> list[Finding]:
+    """Run the cells that are not done yet, write everything to ``context.out``, and return the findings.
 
     Writes ``data.csv`` (and ``summary.csv`` if the experiment has one), ``figure.png``, ``figure.svg`` and
     ``manifest.json``; a stopped run resumes from ``cells.jsonl`` (unless the seed, the size or the data differ).
@@ -116,24 +117,20 @@ def reproduce(experiment: Experiment, context: Context, *, tell: Teller | None =
         # no date and no random ids: same data, same bytes
         figure.savefig(context.out / f"figure.{kind}", metadata={"Date": None} if kind == "svg" else None)
     pyplot.close(figure)
-    sentence = experiment.conclude(rows)
+    findings = experiment.judge(rows)
     left = len(todo) - len(finished)
     if left:
-        sentence += f" ({left} of {len(todo)} cells were not run.)"
+        tell(f"{experiment.name}: {left} of {len(todo)} cells were not run")
     found = {
-        "finding": sentence,
+        "findings": [one.row() for one in findings],
+        "cells_not_run": left,
         "seconds_of_work": round(sum(cell["seconds"] for cell in finished), 1),
         "seconds_of_this_run": round(time.perf_counter() - begun, 1),
         "cells_by_machine": machines,  # commit, versions and machine are those of the last call, which drew the figure
         "cells_by_commit": commits,
     }
     _write_manifest(context, experiment, commit, found)
-    return sentence
-
-
-def held(claim: bool) -> str:
-    """Return "held" or "did NOT hold", for a conclusion."""
-    return "held" if claim else "did NOT hold"
+    return findings
 
 
 def write_csv(path: Path, rows: Sequence[Row]) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..arrays import to_numpy
 from ..geometry.schatten import SchattenBall, dual_exponent, identity_radius, vector_norm
-from .run import Cell, Context, Experiment, Row, held
+from .run import Cell, Context, Experiment, Row
 from .style import INK, look
 
 EXPONENTS = (1.0, 4 / 3, 2.0, 4.0, math.inf)

@@ -13,7 +13,7 @@ from .. import Search, align
 from ..arrays import to_numpy
 from ..retrieval import evaluate
 from .clouds import core_words, make_cloud, random_map
-from .run import Cell, Context, Experiment, Row, held
+from .run import Cell, Context, Experiment, Row
 from .style import footnote, plot_series
 from .systems import SOLVER
 

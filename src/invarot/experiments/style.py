@@ -64,6 +64,13 @@ def look(number: int) -> dict[str, Any]:
     return {"color": color, "linestyle": dash, "marker": marker}
 
 
+def typeset(name: str) -> str:
+    """Return a name with l_p and F_p as mathematics, for a figure."""
+    for plain, maths in (("l_∞", r"$\ell_\infty$"), ("l_2", r"$\ell_2$"), ("F_∞", r"$F_\infty$"), ("F_2", "$F_2$")):
+        name = name.replace(plain, maths)
+    return name
+
+
 def mean_and_sd(rows: Iterable[Row], x: str, y: str) -> tuple[list[Any], list[float], list[float]]:
     """Return the sorted values of ``x``, and mean and standard deviation of ``y`` at each (NaN skipped)."""
     groups: dict[Any, list[float]] = {}

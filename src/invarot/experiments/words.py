@@ -14,7 +14,7 @@ from ..arrays import Array, on_cuda, place
 from ..errors import MissingExtra
 from ..retrieval import evaluate
 from ..words import shuffled_order
-from .run import Cell, Context, Experiment, Row, held
+from .run import Cell, Context, Experiment, Row
 from .style import INK, LOOKS, footnote
 from .systems import SYSTEMS, Job, Sizes
 from .tasks import Task, find_tasks
