@@ -18,6 +18,8 @@ from ..transport.plan import EntropicPlan
 from ..transport.sinkhorn import Potentials
 from .outcome import as_alignment, change, check_pair, record
 
+AUTHORS = 2.5e-4  # epsilon of the authors' program, in the units used here
+
 
 def gromov_wasserstein(
     x: Any,
@@ -42,7 +44,8 @@ def gromov_wasserstein(
     Parameters
     ----------
     epsilon : float
-        Relative to 4·E‖x‖²·E‖y‖², the upper bound of the linearised cost.
+        Relative to 4·E‖x‖²·E‖y‖², the upper bound of the linearised cost. The authors' program takes 5e-4 for half the
+        square loss of cosine distances divided by their means, about 1 for centred vectors: 2.5e-4 here (`AUTHORS`).
     start : {"signature", "product"} or map (dx, dy)
         The first cost: from the moment xᵀΓy of a signature match, of the product plan a bᵀ (as in the paper), or from
         the given map.

@@ -13,6 +13,7 @@ NAMES = {
     "noise": "matching accuracy and error of the map against noise, true map in F_2 and in F_∞",
     "dynamics": "objective, change of map and plan, and precision, step by step, compared with adversarial training",
     "words": "the translation table: every system, pair, direction and order, with times and failures (summary.csv)",
+    "readouts": "every system through its own map, and after read-outs and a refinement that all share",
     "subsample": "the effect of the first stage's size k on result and time",
     "annealing": "robustness to the first epsilon, decay and floor, and to the start",
     "order": "how much each method depends on the frequency order of the words",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..errors import MissingExtra
+from .findings import Interval
 from .run import Row
 
 GOOD, BAD, INK = "#1b7f4d", "#c8352b", "#333333"
@@ -98,6 +99,25 @@ def plot_series(
 
         place = place + ScaledTranslation(aside / 72, 0, axis.figure.dpi_scale_trans)
     axis.errorbar(keys, means, yerr=error, label=label, capsize=2.5, elinewidth=0.9, transform=place, **look(number))
+
+
+def dot_rows(axis: Any, names: Sequence[str], series: Mapping[str, Mapping[Any, Interval]]) -> None:
+    """Draw one line of dots with intervals per name, the series side by side; the axis does not begin at zero."""
+    for number, (label, values) in enumerate(series.items()):
+        color, _, marker = LOOKS[number % len(LOOKS)]
+        places = [
+            len(names) - 1 - k + 0.6 * (0.5 - (number + 0.5) / len(series)) for k in range(len(names))
+        ]
+        kept = [(one, place) for one, place in zip(values.values(), places, strict=True) if one.count]
+        means = [one.mean for one, _ in kept]
+        reach = [one.high - one.mean if np.isfinite(one.high) else 0.0 for one, _ in kept]
+        axis.errorbar(means, [place for _, place in kept], xerr=reach, fmt=marker, color=color, markersize=4.6,
+                      markerfacecolor="white" if number % 2 else color, elinewidth=1.0, label=label)  # fmt: skip
+    axis.set_yticks(range(len(names)), list(names)[::-1])
+    axis.set_ylim(-0.6, len(names) - 0.4)
+    for k in range(len(names) - 1):
+        axis.axhline(k + 0.5, color="#eeeeee", linewidth=0.8, zorder=0)
+    axis.grid(visible=False, axis="y")
 
 
 def footnote(figure: Any, text: str) -> None:
