@@ -12,6 +12,7 @@ NAMES = {
     "matchings": "classic and l_∞-invariant OT on a turned cloud, edge by edge",
     "noise": "matching accuracy and error of the map against noise, true map in F_2 and in F_∞",
     "dynamics": "objective, change of map and plan, and precision, step by step, compared with adversarial training",
+    "objective": "whether the objective follows the accuracy: across starts at equal epsilon, within a run without its trend",
     "words": "the translation table: every system, pair, direction and order, with times and failures (summary.csv)",
     "readouts": "every system through its own map, and after read-outs and a refinement that all share",
     "subsample": "the effect of the first stage's size k on result and time",

@@ -61,25 +61,29 @@ class Scorer:
 def invariant(words: int, start: str, context: Context, number: int) -> list[Row]:
     """Run the paper's annealing and record the precision after each outer step; the solver does not see it."""
     pair = load_pair(context)
-    score = Scorer(pair)
     few_x, few_y = pair.x[:words], pair.y[:words]
     uniform = np.full(words, 1 / words, dtype=few_x.dtype)
     rng = np.random.default_rng((context.seed, number))
-    maps: Array = to_numpy(STARTS[start](few_x, few_y, uniform, uniform, rng=rng)[:1]).astype(few_x.dtype)
-    problem = pose(few_x, few_y, uniform, uniform, maps=Schatten(), solver=Sinkhorn(plan_tol=5e-3, plan_max_iter=30))
-    decay = 0.8 if context.quick else 0.9
+    w = to_numpy(STARTS[start](few_x, few_y, uniform, uniform, rng=rng)[0])
+    schedule = [*Schedule(1.0, 0.8 if context.quick else 0.9, 0.015).values(), 0.015, 0.015, 0.015]
+    name = KINDS[0] if start == "random" else KINDS[1]
+    return [{"system": name, "seed": number, **row} for row in follow(few_x, few_y, w, schedule, Scorer(pair))]
+
+
+def follow(x: Array, y: Array, w: Array, schedule: Sequence[float], score: Scorer) -> list[Row]:
+    """Alternate from the map ``w``, one step at each epsilon; return objective, changes and precision of every step."""
+    uniform = [np.full(len(side), 1 / len(side), dtype=side.dtype) for side in (x, y)]
+    problem = pose(x, y, *uniform, maps=Schatten(), solver=Sinkhorn(plan_tol=5e-3, plan_max_iter=30))
+    maps: Array = w[None].astype(x.dtype)
     plan, rows, before = None, [], None
-    schedule = [*Schedule(1.0, decay, 0.015).values(), 0.015, 0.015, 0.015]
     for step, epsilon in enumerate(schedule):
         run = alternate(problem, maps, problem.budgets.solve.at_epsilon(epsilon).at_most(1), warm=plan)
         plan, maps, record = run.plan(0), run.maps, run.history(0)[-1]
-        images = to_numpy(plan.apply(few_y)) * words
+        images = to_numpy(plan.apply(y)) * len(x)
         moved = float("nan") if before is None else float(np.sqrt(np.mean(np.sum((images - before) ** 2, axis=1))))
         before = images
-        rows.append({
-            "system": KINDS[0] if start == "random" else KINDS[1], "seed": number, "step": step, "epsilon": epsilon,
-            "objective": record.objective, "map_change": record.map_change, "plan_change": moved, **score(maps[0]),
-        })  # fmt: skip
+        rows.append({"step": step, "epsilon": epsilon, "objective": record.objective, "map_change": record.map_change,
+                     "plan_change": moved, **score(maps[0])})  # fmt: skip
     return rows
 
 
