@@ -16,7 +16,8 @@ NAMES = {
     "words": "the translation table: every system, pair, direction and order, with times and failures (summary.csv)",
     "readouts": "every system through its own map, and after read-outs and a refinement that all share",
     "subsample": "the effect of the first stage's size k on result and time",
-    "annealing": "robustness to the first epsilon, decay and floor, and to the start",
+    "starts": "how many random starts Algorithm 1 takes, to the letter, beside auto",
+    "annealing": "robustness to the first epsilon, decay and floor",
     "order": "how much each method depends on the frequency order of the words",
     "spectrum": "recovery and precision against the exponent p",
 }
