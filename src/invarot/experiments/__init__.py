@@ -19,6 +19,7 @@ NAMES = {
     "starts": "how many random starts Algorithm 1 takes, to the letter, beside auto",
     "annealing": "robustness to the first epsilon, decay and floor",
     "order": "how much each method depends on the frequency order of the words",
+    "appendix": "p = 1 in closed form and by Frank–Wolfe; other dimensions, translation, scale, a bend",
     "spectrum": "recovery and precision against the exponent p",
 }
 
