@@ -24,5 +24,7 @@ def earth_mover(
     word frequencies: pass them as ``a`` and ``b``.
     """
     if check_flag(annealed, "annealed"):
-        start = align(x, y, a=a, b=b, start=start, rng=rng, solver=Sinkhorn(Schedule(1.0, 0.9, 0.02), plan_tol=5e-3)).map
+        start = align(
+            x, y, a=a, b=b, start=start, rng=rng, solver=Sinkhorn(Schedule(1.0, 0.9, 0.02), plan_tol=5e-3)
+        ).map
     return align(x, y, a=a, b=b, start=start, rng=rng, solver=Exact(max_iter=max_iter))

@@ -96,7 +96,9 @@ class Games:
         """Train each discriminator for one step on words (games, 2·batch, d), the sources first."""
         w1, b1, w2, b2, w3, b3 = self.judge
         h1, h2, answers = self._discriminate(words)
-        slope = (answers.sigmoid() - self.labels) * self.judge_step  # gradient of the cross-entropy, times minus the rate
+        slope = (
+            answers.sigmoid() - self.labels
+        ) * self.judge_step  # gradient of the cross-entropy, times minus the rate
         d2 = self._backpropagate(slope * w3.mT, h2)
         d1 = self._backpropagate(d2 @ w2.mT, h1)
         for weight, bias, seen, value in ((w3, b3, h2, slope), (w2, b2, h1, d2), (w1, b1, words, d1)):

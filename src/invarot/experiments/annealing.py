@@ -60,7 +60,9 @@ def measure(name: str, value: float, clouds: int, words: int, context: Context) 
             rows.append({"task": task, "varied": name, "value": value, "cloud": cloud, **scores,
                          "steps": len(found.history)})  # fmt: skip
     x, y, gold = core_words(5000)
-    found = align(x[:words], y[:words], start="signature", solver=Sinkhorn(schedule, **COARSE), search=Search(ordered=True))
+    found = align(
+        x[:words], y[:words], start="signature", solver=Sinkhorn(schedule, **COARSE), search=Search(ordered=True)
+    )
     score = 100 * evaluate(x @ found.map, y, gold.targets).precision[1]
     rows.append({"task": WORDS, "varied": name, "value": value, "cloud": 0, "score": score, "assigned": score,
                  "steps": len(found.history)})  # fmt: skip
@@ -102,7 +104,11 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
 
 def judge(rows: list[Row]) -> list[Finding]:
     found = []
-    claims = {"epsilon": "any sufficiently large first λ does", "decay": "robust to the decay", "floor": "robust to the last λ"}
+    claims = {
+        "epsilon": "any sufficiently large first λ does",
+        "decay": "robust to the decay",
+        "floor": "robust to the last λ",
+    }
     for name, claim in claims.items():
         centre = getattr(CENTRE, name)
         values = sorted({row["value"] for row in rows if row["varied"] == name})

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from .. import Sinkhorn, align
-from ..alignment.problem import pose, transport_cost
 from ..alignment.options import Schatten
+from ..alignment.problem import pose, transport_cost
 from ..arrays import to_numpy
 from ..geometry.frank_wolfe import best_quadratic_map
 from ..geometry.schatten import SchattenBall
@@ -59,7 +59,11 @@ def measure_rank(cloud: int, seed: int) -> list[Row]:
     ball = SchattenBall(1.0)
     linear = best_quadratic_map(ball, 1e-9 * np.eye(4), moment, start=np.zeros((4, 4)), tol=1e-9)
     rows = []
-    families = (Schatten(1.0, radius=2.0), Schatten(1.0, radius=2.0), Schatten(math.inf, radius=1.0))  # the truth is on each edge
+    families = (
+        Schatten(1.0, radius=2.0),
+        Schatten(1.0, radius=2.0),
+        Schatten(math.inf, radius=1.0),
+    )  # the truth is on each edge
     for way, family, objective in zip(WAYS, families, ("simplified", "transport", "transport"), strict=True):
         found = align(x, y, p=family, start=start, rng=cloud, solver=Sinkhorn(objective=objective))  # type: ignore[arg-type]
         w = to_numpy(found.map)
@@ -92,8 +96,15 @@ def measure_moves(cloud: int, seed: int) -> list[Row]:
         for allowed in (True, False) if options else (True,):
             found = align(x, y, rng=cloud, **(options if allowed else {}))
             matched = to_numpy(found.matches("plan"))
-            rows.append({"part": "moves", "cloud": cloud, "move": move, "allowed": allowed,
-                         "accuracy": float(np.mean([match in right for match, right in zip(matched, answer, strict=True)]))})
+            rows.append(
+                {
+                    "part": "moves",
+                    "cloud": cloud,
+                    "move": move,
+                    "allowed": allowed,
+                    "accuracy": float(np.mean([match in right for match, right in zip(matched, answer, strict=True)])),
+                }
+            )
     return rows  # fmt: skip
 
 

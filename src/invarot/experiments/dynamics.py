@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 
 from ..alignment.loop.alternate import alternate
 from ..alignment.options import Schatten, Sinkhorn
@@ -20,13 +18,14 @@ from ..retrieval import evaluate
 from ..starts import STARTS
 from ..transport.schedule import Schedule
 from .clouds import core_words
+from .findings import Finding, Interval, both, estimate, is_above, is_below
 from .run import Cell, Context, Experiment, Row
-from .style import footnote, look
+from .style import footnote, look, typeset
 from .tasks import Pair, find_tasks
+from .tracks import along, found_something, runs_of
 
 KINDS = ("l_∞, random start", "l_∞, signature start", "adversarial")
-FOUND = 0.05  # a run whose precision never reached this found nothing
-LEVEL = 0.05  # rank correlations closer than this count as equal
+SERIES = {"objective": "criterion × 100", "precision@1": "precision@1, per cent", "loss": "discriminator's loss × 100"}
 
 
 def cells(context: Context) -> Sequence[Cell]:
@@ -116,101 +115,70 @@ def opponents(context: Context, games: int) -> list[Row]:
     return sorted(rows, key=lambda row: (row["seed"], row["step"]))
 
 
-def correlation(rows: list[Row], system: str) -> float:
-    """Return Spearman's correlation of objective and precision@1 over steps, mean over runs (NaN if precision is constant)."""
-    found = []
-    for seed in sorted({row["seed"] for row in rows if row["system"] == system}):
-        some = [row for row in rows if row["system"] == system and row["seed"] == seed]
-        ranks = [rankdata([row[name] for row in some]) for name in ("objective", "precision@1")]
-        if np.ptp([row["precision@1"] for row in some]) > 0:
-            found.append(float(np.corrcoef(ranks[0], ranks[1])[0, 1]))
-    return float(np.mean(found)) if found else math.nan
-
-
 def draw(rows: list[Row], pyplot: Any) -> Any:
-    figure, axes = pyplot.subplots(2, 3, figsize=(11.4, 6.0))
-    for number, kind in enumerate(KINDS[:2]):
-        for seed in sorted({row["seed"] for row in rows if row["system"] == kind}):
-            some = [row for row in rows if row["system"] == kind and row["seed"] == seed]
-            steps = [row["step"] for row in some]
-            style = {**look(number), "markevery": 4, "alpha": 1.0 if seed == 0 else 0.45}
-            label = kind if seed == 0 else None
-            axes[0, 0].plot(steps, [row["objective"] for row in some], label=label, **style)
-            axes[0, 1].plot(steps, [row["map_change"] for row in some], label=label, **style)
-            axes[0, 2].plot(steps, [row["plan_change"] for row in some], label=label, **style)
-            for column, k in enumerate((1, 10)):
-                axes[1, column].plot(steps, [100 * row[f"precision@{k}"] for row in some], label=label, **style)
-    for seed in sorted({row["seed"] for row in rows if row["system"] == KINDS[2]}):
-        rival = [row for row in rows if row["system"] == KINDS[2] and row["seed"] == seed]
-        steps, faint = [row["step"] for row in rival], 1.0 if seed == 0 else 0.45
-        for number, (key, label) in enumerate(
-            (
-                ("objective", "criterion × 100"),
-                ("precision@1", "precision@1, per cent"),
-                ("loss", "discriminator's loss × 100"),
-            )
-        ):
-            style = {**look(2 + number), "alpha": faint, "label": label if seed == 0 else None}
-            axes[1, 2].plot(steps, [100 * row[key] for row in rival], **style)
-        axes[1, 2].legend()
-    titles = (("objective", "change of the map", "change of the plan's images"),
-              ("precision@1, per cent", "precision@10, per cent", "adversarial: criterion, P@1, loss"))  # fmt: skip
+    figure, axes = pyplot.subplots(2, 3, figsize=(11.8, 6.2))
+    panels = ((axes[0, 0], "objective", 1), (axes[0, 1], "map_change", 1), (axes[0, 2], "plan_change", 1),
+              (axes[1, 0], "precision@1", 100), (axes[1, 1], "precision@10", 100))  # fmt: skip
+    for run in runs_of([row for row in rows if row["system"] in KINDS[:2]]):
+        number = KINDS.index(run[0]["system"])
+        style = {**look(number), "markevery": 4, "alpha": 1.0 if run[0]["seed"] == 0 else 0.45}
+        label = typeset(run[0]["system"]) if run[0]["seed"] == 0 else None
+        for axis, key, factor in panels:
+            axis.plot([row["step"] for row in run], [factor * row[key] for row in run], label=label, **style)
+    for run in runs_of([row for row in rows if row["system"] == KINDS[2]]):
+        first = run[0]["seed"] == min(row["seed"] for row in rows if row["system"] == KINDS[2])
+        for number, (key, label) in enumerate(SERIES.items()):
+            style = {**look(2 + number), "alpha": 1.0 if first else 0.45, "label": label if first else None}
+            axes[1, 2].plot([row["step"] for row in run], [100 * row[key] for row in run], **style)
+    titles = (("objective (score)", "relative change of the map", "change of the plan's images (rms)"),
+              ("precision@1, per cent", "precision@10, per cent", "adversarial training, per cent or × 100"))  # fmt: skip
     for line, names in zip(axes, titles, strict=True):
         for axis, title in zip(line, names, strict=True):
             axis.set_title(title)
             axis.set_xlabel("outer step")
+            if axis.get_legend_handles_labels()[0]:
+                axis.legend(fontsize=8.5)
     axes[1, 2].set_xlabel("epoch")
-    axes[0, 0].legend()
     footnote(figure, "English–Spanish; each line is one run (fainter: other seeds). Precision is shown only; "
                      "no method sees it.")  # fmt: skip
     figure.tight_layout()
     return figure
 
 
-def conclude(rows: list[Row]) -> str:
-    ours = [correlation(rows, kind) for kind in KINDS[:2]]
-    runs = {(kind, seed): [row for row in rows if row["system"] == kind and row["seed"] == seed]
-            for kind in KINDS for seed in sorted({row["seed"] for row in rows if row["system"] == kind})}  # fmt: skip
-    final, peak = ({kind: [one(run) for (name, _), run in runs.items() if name == kind] for kind in KINDS}
-                   for one in (_last, _best))  # fmt: skip
-    # the precision of a run that found nothing is constant
-    moving = {seed for (kind, seed), run in runs.items() if kind == KINDS[2] and _best(run) >= FOUND}
-    theirs = correlation([row for row in rows if row["seed"] in moving], KINDS[2])
-    if not peak[KINDS[2]]:
-        verdict = "was not tested (no adversarial run)"
-    elif not moving:
-        verdict = (f"could not be tested (none of {len(peak[KINDS[2]])} adversarial runs ever got beyond "
-                   f"{100 * max(peak[KINDS[2]]):.1f} % of the words)")  # fmt: skip
-    else:
-        ahead = ours[1] - theirs
-        verdict = (
-            "held here" if ahead > LEVEL else "did NOT hold here" if ahead < -LEVEL else "was not decided here: level"
-        )
-        verdict += f" ({len(moving)} of {len(peak[KINDS[2]])} adversarial runs got anywhere)"
-    lost = [best - value for best, value in zip(peak[KINDS[1]], final[KINDS[1]], strict=True)]
-    return (
-        f"That the objective follows the accuracy better than the adversarial criterion {verdict}: "
-        f"rank correlation over the steps {ours[0]:.2f} (random start), {ours[1]:.2f} (signature start), adversarial "
-        f"{theirs:.2f}; precision@1 at the end {', '.join(_list(final[kind]) for kind in KINDS)}; the "
-        f"signature run lost {100 * max(lost, default=0.0):.1f} points after its best step."
-    )
+def judge(rows: list[Row]) -> list[Finding]:
+    kinds = {kind: [run for run in runs_of([row for row in rows if row["system"] == kind]) if found_something(run)]
+             for kind in KINDS}  # fmt: skip
+    ours, theirs = kinds[KINDS[1]], kinds[KINDS[2]]
+    played = len({row["seed"] for row in rows if row["system"] == KINDS[2]})
 
+    def show(runs: list[list[Row]], value: str, *, detrended: bool) -> str:
+        return ", ".join(f"{along(run, value=value, detrended=detrended):+.2f}" for run in runs) or "none"
 
-def _last(run: list[Row]) -> float:
-    return float(max(run, key=lambda row: row["step"])["precision@1"])
-
-
-def _best(run: list[Row]) -> float:
-    return float(max(row["precision@1"] for row in run))
+    bare = [estimate(along(run, detrended=True) for run in some) for some in (ours, theirs)]
+    ahead = Interval(bare[0].mean - bare[1].mean, bare[0].low - bare[1].high, bare[0].high - bare[1].low,
+                     min(one.count for one in bare))  # fmt: skip
+    lost = [[100 * (max(row["precision@1"] for row in run) - run[-1]["precision@1"]) for run in some]
+            for some in (ours, theirs)]  # fmt: skip
+    return [
+        Finding("the objective follows the accuracy better than the adversarial criterion, beyond the common trend",
+                f"changes per step: ours {show(ours, 'objective', detrended=True)}, criterion "
+                f"{show(theirs, 'objective', detrended=True)}, loss {show(theirs, 'loss', detrended=True)}; with the trend: ours "
+                f"{show(ours, 'objective', detrended=False)} (a step counter {show(ours, 'step', detrended=False)}), criterion "
+                f"{show(theirs, 'objective', detrended=False)}, loss {show(theirs, 'loss', detrended=False)}; {len(ours)} run and "
+                f"{len(theirs)} of {played} games that found something", is_above(ahead)),
+        Finding("adversarial training is harmed by over-training, ours is not (points lost after the best step)",
+                f"ours {_list(lost[0])}; adversarial {_list(lost[1])}",
+                both(is_below(estimate(lost[0]), 1.0), is_above(estimate(lost[1]), 1.0))),
+    ]  # fmt: skip
 
 
 def _list(values: list[float]) -> str:
-    return " / ".join(f"{100 * value:.1f} %" for value in values) or "not run (torch is not installed)"
+    return ", ".join(f"{value:.1f}" for value in values) or "not run"
 
 
 EXPERIMENT = Experiment(
     "dynamics",
     "The objective and the accuracy are strongly correlated, more than for adversarial training; over-training does no "
     "harm.",
-    cells, draw, conclude,
+    cells, draw, judge,
 )  # fmt: skip

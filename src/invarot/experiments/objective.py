@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 
 from ..arrays import to_numpy
 from ..geometry.orthogonal import polar
@@ -20,9 +19,9 @@ from .findings import FEWEST, Finding, Interval, both, estimate, is_above, is_be
 from .run import Cell, Context, Experiment, Row
 from .style import footnote, look
 from .tasks import Pair
+from .tracks import along, correlate, found_something, runs_of
 
 LEVELS = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, math.inf)  # weight of a random rotation added to the signature start
-FOUND = 0.05  # a run whose precision never reaches this found nothing
 STRONG = 0.5  # rank correlation above which we call two quantities strongly correlated
 HARM = 0.01  # of the words: less than this lost after the best step is no harm
 DRAWS = 1000  # bootstrap samples of the starts
@@ -49,35 +48,6 @@ def measure(level: float, seed: int, words: int, context: Context) -> list[Row]:
     schedule = [*Schedule(1.0, 0.8 if context.quick else 0.9, 0.015).values(), 0.015, 0.015]
     rows = follow(few_x, few_y, turn, schedule, Scorer(Pair(x, y, [], gold)))
     return [{"disturbance": level, "seed": seed, **row} for row in rows]
-
-
-def runs_of(rows: list[Row]) -> list[list[Row]]:
-    """Return the rows of each run, in order of steps."""
-    runs: dict[Any, list[Row]] = {}
-    for row in rows:
-        runs.setdefault((row.get("system"), row.get("disturbance"), row["seed"]), []).append(row)
-    return [sorted(run, key=lambda row: row["step"]) for run in runs.values()]
-
-
-def found_something(run: list[Row]) -> bool:
-    return max(row["precision@1"] for row in run) >= FOUND
-
-
-def correlate(left: Any, right: Any) -> float:
-    """Return Spearman's rank correlation; NaN if one side is constant."""
-    left, right = rankdata(left), rankdata(right)
-    if np.ptp(left) == 0 or np.ptp(right) == 0:
-        return math.nan
-    return float(np.corrcoef(left, right)[0, 1])
-
-
-def along(run: list[Row], *, value: str = "objective", detrended: bool = False) -> float:
-    """Return the rank correlation of ``value`` and precision over the steps of a run.
-
-    ``detrended``: of their changes from step to step, so that two quantities which merely grow with time do not count.
-    """
-    left, right = ([row[name] for row in run] for name in (value, "precision@1"))
-    return correlate(np.diff(left), np.diff(right)) if detrended else correlate(left, right)
 
 
 def across(runs: list[list[Row]], step: int, *, seed: int = 0) -> Interval:
@@ -125,6 +95,9 @@ def judge(rows: list[Row]) -> list[Finding]:
     text = "; ".join(f"{name} {one.show(2)}, {one.count} runs" for name, one in parts.items())
     raw, bare = (estimate(along(run, detrended=flag) for run in right) for flag in (False, True))
     counter = estimate(along([{**row, "objective": row["step"]} for row in run]) for run in right)
+    gains = [np.diff([row["objective"] for row in run]) for run in right]
+    first, later = (estimate(float(np.sum(gain[part(len(gain))]) / np.sum(gain)) for gain in gains)
+                    for part in (lambda n: slice(0, n // 4), lambda n: slice(n - n // 4, n)))  # fmt: skip
     lost = estimate(max(row["precision@1"] for row in run) - run[-1]["precision@1"] for run in right)
     gap = estimate([min(run[-1]["objective"] for run in right) - max(run[-1]["objective"] for run in wrong)]
                    if right and wrong else [])  # fmt: skip
@@ -138,6 +111,9 @@ def judge(rows: list[Row]) -> list[Finding]:
         Finding("within a run, they are strongly correlated beyond their common trend (above 0.5)",
                 f"over steps {raw.show(2)}, a step counter {counter.show(2)}; changes per step {bare.show(2)}; "
                 f"{len(right)} runs", both(is_above(raw, STRONG), is_above(bare, STRONG))),
+        Finding("little progress at first, then a steep change, then rest (less than a quarter of the gain in the first and "
+                "in the last quarter of the steps)", f"shares of the objective's gain {first.show(2)} and {later.show(2)}; "
+                f"{len(right)} runs", both(is_below(first, 0.25), is_below(later, 0.25))),
         Finding("over-training does no harm (less than a point lost after the best step)",
                 f"{100 * lost.mean:.2f} points lost [{100 * lost.low:.2f}, {100 * lost.high:.2f}], {len(right)} runs",
                 is_below(lost, HARM)),

@@ -190,4 +190,3 @@ EXPERIMENT = Experiment(
     "l_∞ is the right invariance for words, and comparable with methods that are refined.",
     cells, draw, judge, summarise=summary,
 )  # fmt: skip
-

@@ -105,9 +105,7 @@ def dot_rows(axis: Any, names: Sequence[str], series: Mapping[str, Mapping[Any, 
     """Draw one line of dots with intervals per name, the series side by side; the axis does not begin at zero."""
     for number, (label, values) in enumerate(series.items()):
         color, _, marker = LOOKS[number % len(LOOKS)]
-        places = [
-            len(names) - 1 - k + 0.6 * (0.5 - (number + 0.5) / len(series)) for k in range(len(names))
-        ]
+        places = [len(names) - 1 - k + 0.6 * (0.5 - (number + 0.5) / len(series)) for k in range(len(names))]
         kept = [(one, place) for one, place in zip(values.values(), places, strict=True) if one.count]
         means = [one.mean for one, _ in kept]
         reach = [one.high - one.mean if np.isfinite(one.high) else 0.0 for one, _ in kept]

@@ -75,7 +75,7 @@ def judge(rows: list[Row]) -> list[Finding]:
 
     found = []
     for stage, text in (("second", "after the second stage"), ("first", "after the first stage alone")):
-        gaps = {k: gap(k, stage, lambda row: (row["seed"], row["part"])) for k in sizes[:-1]}
+        gaps = {k: gap(k, stage, lambda row: row["part"]) for k in sizes[:-1]}
         mean = {k: float(np.mean([row[stage] for row in rows if row["k"] == k])) for k in sizes}
         listing = ", ".join(f"k={k} {value:.1f}" for k, value in mean.items())
         worst = min(gaps.values(), key=lambda one: one.mean)
