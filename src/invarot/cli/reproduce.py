@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from ..experiments import NAMES, Context, find, reproduce
+from ..experiments.verdicts import write_verdicts
 from .app import app, stderr
 
 HELP = f"""Run an experiment of the paper, write its data and figure, and judge its claims.
@@ -19,7 +20,8 @@ HELP = f"""Run an experiment of the paper, write its data and figure, and judge 
 - `all`: all of them, one after the other
 
 A run writes data.csv, figure.png, figure.svg and manifest.json (`words` also summary.csv: means and standard
-deviations over seeds). A run that was stopped resumes where it stopped."""
+deviations over seeds). verdicts.md in the parent folder lists every claim with its evidence and verdict. A run that was
+stopped resumes where it stopped."""
 
 
 @app.command("reproduce", help=HELP)
@@ -48,4 +50,5 @@ def reproduce_command(
         for finding in reproduce(experiment, context):
             print(f"{one}: {finding}", flush=True)
         tables = "data.csv, summary.csv" if experiment.summarise else "data.csv"
+        write_verdicts(out)
         stderr.print(f"{context.out}/: {tables}, figure.png, figure.svg, manifest.json", highlight=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -17,13 +18,15 @@ from ..errors import MissingExtra
 from ..retrieval import evaluate
 from ..starts import STARTS
 from ..transport.schedule import Schedule
+from ..words import Gold
 from .clouds import core_words
 from .findings import Finding, Interval, both, estimate, is_above, is_below
 from .run import Cell, Context, Experiment, Row
 from .style import footnote, look, typeset
-from .tasks import Pair, find_tasks
+from .tasks import Pair, Task, find_tasks
 from .tracks import along, found_something, runs_of
 
+VOCABULARY = 5000
 KINDS = ("l_∞, random start", "l_∞, signature start", "adversarial")
 SERIES = {"objective": "criterion × 100", "precision@1": "precision@1, per cent", "loss": "discriminator's loss × 100"}
 
@@ -34,6 +37,10 @@ def cells(context: Context) -> Sequence[Cell]:
     found = [Cell(f"{KINDS[0]} {k}", partial(invariant, words, "random", context, k)) for k in range(starts)]
     found.append(Cell(KINDS[1], partial(invariant, words, "signature", context, 0)))
     found.append(Cell(KINDS[2], partial(opponents, context, games)))
+    if context.data is not None or context.muse is not None:
+        tasks = find_tasks(context)
+        found += [Cell(f"{KINDS[1]}, {task.name}", partial(follow_task, task, context)) for task in tasks]
+        found.append(Cell(f"{KINDS[2]}, every other direction", partial(play_tasks, tasks[1:], context, games)))
     return found
 
 
@@ -67,6 +74,39 @@ def invariant(words: int, start: str, context: Context, number: int) -> list[Row
     schedule = [*Schedule(1.0, 0.8 if context.quick else 0.9, 0.015).values(), 0.015, 0.015, 0.015]
     name = KINDS[0] if start == "random" else KINDS[1]
     return [{"system": name, "seed": number, **row} for row in follow(few_x, few_y, w, schedule, Scorer(pair))]
+
+
+def follow_task(task: Task, context: Context) -> list[Row]:
+    """Follow a signature run of one direction over the first 5,000 words of each side, the vocabulary of the paper's figure."""
+    pair = task.load()
+    x, y = pair.x[:VOCABULARY], pair.y[:VOCABULARY]
+    near = {i: kept for i, right in pair.gold.targets.items()
+            if i < len(x) and (kept := frozenset(j for j in right if j < len(y)))}  # fmt: skip
+    small = Pair(x, y, [], Gold(near, len(near)))
+    even = [np.full(len(side), 1 / len(side), dtype=side.dtype) for side in (x, y)]
+    w = to_numpy(STARTS["signature"](x, y, *even, rng=np.random.default_rng(context.seed))[0])
+    schedule = [*Schedule(1.0, 0.9, 0.015).values(), 0.015, 0.015, 0.015]
+    rows = follow(x, y, w, schedule, Scorer(small))
+    return [{"system": KINDS[1], "pair": task.name, "seed": 0, **row} for row in rows]
+
+
+def play_tasks(tasks: Sequence[Task], context: Context, games: int) -> list[Row]:
+    """Play the adversarial games of every direction side by side, at the size of its paper; needs a GPU."""
+    pairs = {task.name: task.load() for task in tasks}
+    scores = {name: Scorer(pair) for name, pair in pairs.items()}
+    if not all(on_cuda(score.x) for score in scores.values()):
+        return []
+    runs = [(name, seed) for name in pairs for seed in range(context.seed, context.seed + games)]
+    rows: list[Row] = []
+
+    def note(epoch: Epoch) -> None:
+        name, seed = runs[epoch.run]
+        rows.append({"system": KINDS[2], "pair": name, "seed": seed, "step": epoch.epochs, "objective": epoch.criterion,
+                     "loss": epoch.discriminator_loss, **scores[name](epoch.map)})  # fmt: skip
+
+    adversarial_runs([(scores[name].x, scores[name].y) for name, _ in runs], rngs=[seed for _, seed in runs], on_epoch=note,
+                     epochs=5, checkpoints=4)  # fmt: skip
+    return rows
 
 
 def follow(x: Array, y: Array, w: Array, schedule: Sequence[float], score: Scorer) -> list[Row]:
@@ -119,14 +159,15 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
     figure, axes = pyplot.subplots(2, 3, figsize=(11.8, 6.2))
     panels = ((axes[0, 0], "objective", 1), (axes[0, 1], "map_change", 1), (axes[0, 2], "plan_change", 1),
               (axes[1, 0], "precision@1", 100), (axes[1, 1], "precision@10", 100))  # fmt: skip
-    for run in runs_of([row for row in rows if row["system"] in KINDS[:2]]):
+    shown = [row for row in rows if "pair" not in row]
+    for run in runs_of([row for row in shown if row["system"] in KINDS[:2]]):
         number = KINDS.index(run[0]["system"])
         style = {**look(number), "markevery": 4, "alpha": 1.0 if run[0]["seed"] == 0 else 0.45}
         label = typeset(run[0]["system"]) if run[0]["seed"] == 0 else None
         for axis, key, factor in panels:
             axis.plot([row["step"] for row in run], [factor * row[key] for row in run], label=label, **style)
-    for run in runs_of([row for row in rows if row["system"] == KINDS[2]]):
-        first = run[0]["seed"] == min(row["seed"] for row in rows if row["system"] == KINDS[2])
+    for run in runs_of([row for row in shown if row["system"] == KINDS[2]]):
+        first = run[0]["seed"] == min(row["seed"] for row in shown if row["system"] == KINDS[2])
         for number, (key, label) in enumerate(SERIES.items()):
             style = {**look(2 + number), "alpha": 1.0 if first else 0.45, "label": label if first else None}
             axes[1, 2].plot([row["step"] for row in run], [100 * row[key] for row in run], **style)
@@ -146,34 +187,39 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
 
 
 def judge(rows: list[Row]) -> list[Finding]:
-    kinds = {kind: [run for run in runs_of([row for row in rows if row["system"] == kind]) if found_something(run)]
-             for kind in KINDS}  # fmt: skip
-    ours, theirs = kinds[KINDS[1]], kinds[KINDS[2]]
-    played = len({row["seed"] for row in rows if row["system"] == KINDS[2]})
+    runs = {kind: runs_of([row for row in rows if row["system"] == kind]) for kind in KINDS}
+    ours, theirs = ([run for run in runs[kind] if found_something(run)] for kind in KINDS[1:])
 
-    def show(runs: list[list[Row]], value: str, *, detrended: bool) -> str:
-        return ", ".join(f"{along(run, value=value, detrended=detrended):+.2f}" for run in runs) or "none"
+    def follow_up(some: list[list[Row]], value: str = "objective", *, detrended: bool = True) -> Interval:
+        return estimate(along(run, value=value, detrended=detrended) for run in some)
 
-    bare = [estimate(along(run, detrended=True) for run in some) for some in (ours, theirs)]
-    ahead = Interval(bare[0].mean - bare[1].mean, bare[0].low - bare[1].high, bare[0].high - bare[1].low,
-                     min(one.count for one in bare))  # fmt: skip
-    lost = [[100 * (max(row["precision@1"] for row in run) - run[-1]["precision@1"]) for run in some]
+    parts = {"ours": follow_up(ours), "adversarial criterion": follow_up(theirs), "its loss": follow_up(theirs, "loss")}
+    whole = {"ours": follow_up(ours, detrended=False), "a step counter": follow_up(ours, "step", detrended=False),
+             "adversarial criterion": follow_up(theirs, detrended=False)}  # fmt: skip
+    count = f"{len(ours)} runs of ours, {len(theirs)} of {len(runs[KINDS[2]])} games found something"
+
+    def show(some: dict[str, Interval]) -> str:
+        return "; ".join(f"{name} {one.show(2)}" for name, one in some.items())
+
+    lost = [estimate(100 * (max(row["precision@1"] for row in run) - run[-1]["precision@1"]) for run in some)
             for some in (ours, theirs)]  # fmt: skip
     return [
         Finding("the objective follows the accuracy better than the adversarial criterion, beyond the common trend",
-                f"changes per step: ours {show(ours, 'objective', detrended=True)}, criterion "
-                f"{show(theirs, 'objective', detrended=True)}, loss {show(theirs, 'loss', detrended=True)}; with the trend: ours "
-                f"{show(ours, 'objective', detrended=False)} (a step counter {show(ours, 'step', detrended=False)}), criterion "
-                f"{show(theirs, 'objective', detrended=False)}, loss {show(theirs, 'loss', detrended=False)}; {len(ours)} run and "
-                f"{len(theirs)} of {played} games that found something", is_above(ahead)),
-        Finding("adversarial training is harmed by over-training, ours is not (points lost after the best step)",
-                f"ours {_list(lost[0])}; adversarial {_list(lost[1])}",
-                both(is_below(estimate(lost[0]), 1.0), is_above(estimate(lost[1]), 1.0))),
+                f"changes per step: {show(parts)}; with the trend: {show(whole)}; {count}",
+                is_above(_less(parts["ours"], parts["adversarial criterion"]))),
+        Finding("the objective follows the accuracy better than the adversarial loss, beyond the common trend",
+                f"changes per step: {show(parts)}; {count}", is_above(_less(parts["ours"], parts["its loss"]))),
+        Finding("adversarial training is harmed by over-training, ours is not (points lost after the best step, 1 or more)",
+                f"ours {lost[0].show(1, sign=False)}; adversarial {lost[1].show(1, sign=False)}; {count}",
+                both(is_below(lost[0], 1.0), is_above(lost[1], 1.0))),
     ]  # fmt: skip
 
 
-def _list(values: list[float]) -> str:
-    return ", ".join(f"{value:.1f}" for value in values) or "not run"
+def _less(left: Interval, right: Interval) -> Interval:
+    """Return the difference of two independent means."""
+    reach = math.hypot(left.high - left.mean, right.high - right.mean)
+    mean = left.mean - right.mean
+    return Interval(mean, mean - reach, mean + reach, min(left.count, right.count))
 
 
 EXPERIMENT = Experiment(

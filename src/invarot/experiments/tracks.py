@@ -17,7 +17,7 @@ def runs_of(rows: list[Row]) -> list[list[Row]]:
     """Return the rows of each run, in order of steps."""
     runs: dict[Any, list[Row]] = {}
     for row in rows:
-        runs.setdefault((row.get("system"), row.get("disturbance"), row["seed"]), []).append(row)
+        runs.setdefault(tuple(row.get(key) for key in ("system", "pair", "disturbance", "seed")), []).append(row)
     return [sorted(run, key=lambda row: row["step"]) for run in runs.values()]
 
 

@@ -16,10 +16,12 @@ from ..errors import MissingExtra
 from ..retrieval import evaluate
 from ..words import shuffled_order
 from .findings import Finding, Interval, both, estimate, is_above, pair_up
+from .published import find_published
 from .run import Cell, Context, Experiment, Row
 from .style import dot_rows, footnote, typeset
 from .systems import SYSTEMS, Job, Sizes
 from .tasks import Task, find_tasks
+from .tracks import correlate
 
 LEVEL = 2.0  # points: "comparable"
 QUIET = 1.5  # load of a machine that does little else than a run of one thread
@@ -112,7 +114,7 @@ def summary(rows: list[Row]) -> list[Row]:
         scores = [row["precision_csls"] for row in some]
         found.append({
             "pair": key[0], "system": key[1], "shuffled": key[2], "runs": len(some), "csls": float(np.mean(scores)),
-            "csls_sd": float(np.std(scores)), "nn": float(np.mean([row["precision_nn"] for row in some])),
+            "csls_sd": float(np.std(scores)), "paper": find_published(key[1], key[0]), "nn": float(np.mean([row["precision_nn"] for row in some])),
             "nn_sd": float(np.std([row["precision_nn"] for row in some])),
             "failed": sum(score < FAILED * bar[0] for score in scores) if bar else 0,
             "seconds": float(np.mean([row["seconds"] for row in some])),
@@ -154,6 +156,15 @@ def compare(rows: list[Row], left: str, right: str) -> Interval:
     )
 
 
+def rank_agreement(rows: list[Row]) -> Interval:
+    """Return the rank correlation over systems of our scores with the paper's, direction by direction."""
+    lines = [line for line in summary(rows) if not line["shuffled"] and line["paper"] is not None]
+    by_pair = [
+        [line for line in lines if line["pair"] == pair] for pair in dict.fromkeys(line["pair"] for line in lines)
+    ]
+    return estimate(correlate([line["csls"] for line in some], [line["paper"] for line in some]) for some in by_pair)
+
+
 def judge(rows: list[Row]) -> list[Finding]:
     systems = {row["system"] for row in rows}
     pairs = dict.fromkeys(row["pair"] for row in rows)
@@ -164,6 +175,9 @@ def judge(rows: list[Row]) -> list[Finding]:
             text = "; ".join(f"− {rival} {one.show(1)}" for rival, one in gaps.items())
             found.append(Finding(f"comparable accuracy: {name} within {LEVEL:g} points of every rival as published",
                                  f"{text}; {len(pairs)} directions", both(*(is_above(one, -LEVEL) for one in gaps.values()))))  # fmt: skip
+    ranks = rank_agreement(rows)
+    found.append(Finding("the systems rank as in the paper's Table 1 (rank correlation above 0.5; other vectors there)",
+                         f"{ranks.show(2)}, {ranks.count} directions", is_above(ranks, 0.5)))  # fmt: skip
     quiet = [row for row in rows if row.get("load") is not None and row["load"] <= QUIET]
     faster = {rival: estimate(pair_up(quiet, lambda row: (row["pair"], row["device"]), "seconds", of={"system": rival},
                                       less={"system": "l_∞-InvarOT"})) for rival in RIVALS if rival in systems}  # fmt: skip
