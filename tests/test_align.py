@@ -160,6 +160,20 @@ def test_paper_preset():
     assert {start.name for start in result.starts} == {"gaussian"}
 
 
+def test_simplified_and_transport_differ_on_the_ball():
+    rng = np.random.default_rng(0)
+    x = rng.gamma(2.0, size=(60, 3))
+    x -= x.mean(axis=0)
+    turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    y = 0.5 * x @ turn + 0.02 * rng.normal(size=x.shape)
+    spectra = [
+        invarot.align(x, y, start=turn, solver=Sinkhorn(objective=objective)).spectrum()
+        for objective in ("simplified", "transport")
+    ]
+    np.testing.assert_allclose(spectra[0], 1)
+    np.testing.assert_allclose(spectra[1], 0.5, atol=0.02)
+
+
 # -- arrays of every kind --------------------------------------------------------------------------------------------
 
 

@@ -91,7 +91,8 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
                  if (row["task"], row["varied"], row["value"]) == (WORDS, name, value)]  # fmt: skip
         axis.plot(np.arange(len(values)), words, **look(2), label="words, signature start: P@1")
         axis.set_xticks(range(len(values)), [f"{value:g}" for value in values])
-        axis.axvline(values.index(getattr(CENTRE, name)), color="#bbbbbb", linewidth=9, alpha=0.35, zorder=0)
+        if getattr(CENTRE, name) in values:
+            axis.axvline(values.index(getattr(CENTRE, name)), color="#bbbbbb", linewidth=9, alpha=0.35, zorder=0)
         axis.set(xlabel=label)
     axes[0].set(ylabel="runs that found the answer, per cent", ylim=(-4, 104))
     footnote(figure, "One of the three is varied, the others stay at the paper's choice (grey band); epsilon relative to the "

@@ -43,6 +43,10 @@ class Interval:
 
     def show(self, digits: int = 3, sign: bool = True) -> str:
         form = f"{'+' if sign else ''}.{digits}f"
+        if not math.isfinite(self.mean):
+            return "none"
+        if not math.isfinite(self.low):
+            return f"{self.mean:{form}}"
         return f"{self.mean:{form}} [{self.low:{form}}, {self.high:{form}}]"
 
 

@@ -90,6 +90,9 @@ def draw_shell(axis: Any, points: Floats, shift: float, marker: str, colors: Any
 def draw(rows: list[Row], pyplot: Any) -> Any:
     figure, axes = pyplot.subplots(1, 3, figsize=(13.2, 2.9))
     shell = [row for row in rows if row["cloud"] == SHELL]
+    if not shell:
+        axes[0].set_title("the shell was not run")
+        return figure
     order = {
         name: np.argsort([row["target"] for row in shell if row["system"] == name], kind="stable") for name in SYSTEMS
     }

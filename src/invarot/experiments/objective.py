@@ -15,7 +15,7 @@ from ..starts import STARTS
 from ..transport.schedule import Schedule
 from .clouds import core_words, random_orthogonal
 from .dynamics import Scorer, follow
-from .findings import FEWEST, Finding, Interval, both, estimate, is_above, is_below
+from .findings import FEWEST, OPEN, Finding, Interval, both, decide, estimate, is_above, is_below
 from .run import Cell, Context, Experiment, Row
 from .style import footnote, look
 from .tasks import Pair
@@ -76,6 +76,8 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
     axes[0].set(title="across starts, at the last epsilon", xlabel="objective", ylabel="precision@1, per cent")
     axes[1].set(title="within a run, over its steps", xlabel="rank correlation", ylabel="runs", xlim=(-1, 1))
     axes[2].set(title="within a run, changes per step", xlabel="rank correlation", ylabel="runs", xlim=(-1, 1))
+    for axis in axes[1:]:
+        axis.set_xticks((-1, -0.5, 0, 0.5, 1))
     axes[0].legend()
     footnote(figure, f"{len(runs)} runs on the core pair from signature starts disturbed by a random rotation, and from random "
                      "rotations. Middle: both quantities grow with time, as a step counter does;\nright: their changes from "
@@ -101,7 +103,7 @@ def judge(rows: list[Row]) -> list[Finding]:
     lost = estimate(max(row["precision@1"] for row in run) - run[-1]["precision@1"] for run in right)
     gap = estimate([min(run[-1]["objective"] for run in right) - max(run[-1]["objective"] for run in wrong)]
                    if right and wrong else [])  # fmt: skip
-    told = "cannot tell" if min(len(right), len(wrong)) < FEWEST else "confirmed" if gap.mean > 0 else "refuted"
+    told = decide(gap.mean > 0) if min(len(right), len(wrong)) >= FEWEST else OPEN
     return [
         Finding("across starts at equal ε, objective and accuracy are strongly correlated (above 0.5)", text,
                 is_above(last, STRONG)),

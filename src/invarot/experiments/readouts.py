@@ -47,8 +47,8 @@ def measure(task: Task, name: str, context: Context) -> list[Row]:
     if name == "adversarial" and not cuda:  # the small games of a processor find nothing
         return []
     sizes = setting.sizes
-    if not (cuda or context.quick) and len(setting.x) > 5000:  # what a processor can do
-        sizes = replace(sizes, words=2500, cutoff=4000, patience=10, batches=1000)
+    if not (cuda or context.quick):  # what a processor can do
+        sizes = replace(sizes, words=min(sizes.words, 2500), cutoff=min(sizes.cutoff, 4000), patience=10, batches=1000)
     job = Job(setting.x, setting.y, setting.known, 0, sizes)
     plan = None
     try:

@@ -10,7 +10,7 @@ import sys
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -101,6 +101,7 @@ def reproduce(experiment: Experiment, context: Context, *, tell: Teller | None =
         with store.open("a", encoding="utf-8") as stream:
             stream.write(json.dumps(done[cell.name]) + "\n")
     finished = [done[cell.name] for cell in todo if cell.name in done]
+    _write_finished(store, context.identity(), finished)  # in order, so that data and findings do not depend on it
     machines, commits = (dict(Counter(cell.get(key, UNKNOWN) for cell in finished)) for key in ("machine", "commit"))
     rows = [row for cell in finished for row in cell["rows"]]
     if not rows:
@@ -154,10 +155,14 @@ def _read_finished(store: Path, identity: dict[str, Any]) -> dict[str, dict[str,
                 cell = _parse(line)
                 if cell is not None and "name" in cell:
                     found[cell["name"]] = cell
-    lines = [json.dumps(identity), *(json.dumps(cell) for cell in found.values())]
+    _write_finished(store, identity, found.values())
+    return found
+
+
+def _write_finished(store: Path, identity: dict[str, Any], cells: Iterable[dict[str, Any]]) -> None:
+    lines = [json.dumps(identity), *(json.dumps(cell) for cell in cells)]
     with write_file(store) as stream:
         stream.write(("\n".join(lines) + "\n").encode())
-    return found
 
 
 def _parse(line: str) -> dict[str, Any] | None:

@@ -73,6 +73,8 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
 
 def judge(rows: list[Row]) -> list[Finding]:
     by = {row["p"]: row for row in rows}
+    if not {1.0, math.inf} <= set(by):
+        return []
     orthogonal = abs(by[math.inf]["s1"] - 1) + abs(by[math.inf]["s2"] - 1) < 1e-9
     attained = max(abs(row["value"] - row["bound"]) for row in rows)
     beaten = max(row["best_random"] - row["value"] for row in rows)

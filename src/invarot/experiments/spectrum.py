@@ -104,7 +104,7 @@ def judge(rows: list[Row]) -> list[Finding]:
     for task, best in zip(TASKS[:2], (math.inf, 2.0), strict=True):
         gaps = {p: compare(rows, p, best, "map_error", task=task) for p in exponents if p != best}
         text = "; ".join(f"p = {show(p)} {one.show(2)}" for p, one in gaps.items())
-        count = min(one.count for one in gaps.values())
+        count = min((one.count for one in gaps.values()), default=0)
         found.append(Finding(f"p = {show(best)} recovers the map best: {task}", f"error less that of p = {show(best)}: {text}; "
                              f"{count} clouds", both(*map(is_above, gaps.values()))))  # fmt: skip
     words = [row for row in rows if row["task"] == TASKS[2]]
@@ -113,7 +113,7 @@ def judge(rows: list[Row]) -> list[Finding]:
                 for p in exponents}  # fmt: skip
         gaps = {p: compare(words, math.inf, p, "score", readout=readout) for p in exponents if not math.isinf(p)}
         listing = ", ".join(f"p={show(p)} {value:.0f}" for p, value in mean.items())
-        least = min(gaps.values(), key=lambda one: one.mean)
+        least = min(gaps.values(), key=lambda one: one.mean, default=estimate([]))
         found.append(Finding(f"p = ∞ translates better than every other p, read-out: {readout}",
                              f"{listing} per cent; least gain {least.show(1)} points; {PARTS} parts of the test list",
                              both(*map(is_above, gaps.values()))))  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import MissingExtra
-from .findings import Interval
+from .findings import Interval, estimate
 from .run import Row
 
 GOOD, BAD, INK = "#1b7f4d", "#c8352b", "#333333"
@@ -83,15 +83,20 @@ def mean_and_sd(rows: Iterable[Row], x: str, y: str) -> tuple[list[Any], list[fl
 
 
 def plot_series(
-    axis: Any, rows: Sequence[Row], x: str, y: str, label: str, number: int, *, bars: bool = True, aside: float = 0.0
-) -> None:
+    axis: Any, rows: Sequence[Row], x: str, y: str, label: str, number: int, *, bars: bool = True, aside: float = 0.0,
+    interval: bool = False,
+) -> None:  # fmt: skip
     """Plot the mean of ``y`` against ``x``, with one standard deviation as error bar if there are several runs.
 
+    ``interval`` draws the 95 % interval of the mean instead.
     ``aside`` shifts the series to the right, in points, so that error bars do not overlap.
     """
     keys, means, deviations = mean_and_sd(rows, x, y)
     if not keys:
         return
+    if interval:
+        found = [estimate(row[y] for row in rows if row[x] == key and row.get(y) is not None) for key in keys]
+        deviations = [one.high - one.mean if np.isfinite(one.high) else 0.0 for one in found]
     error = deviations if bars and any(deviations) else None
     place = axis.transData
     if aside:

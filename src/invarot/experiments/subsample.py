@@ -78,7 +78,7 @@ def judge(rows: list[Row]) -> list[Finding]:
         gaps = {k: gap(k, stage, lambda row: row["part"]) for k in sizes[:-1]}
         mean = {k: float(np.mean([row[stage] for row in rows if row["k"] == k])) for k in sizes}
         listing = ", ".join(f"k={k} {value:.1f}" for k, value in mean.items())
-        worst = min(gaps.values(), key=lambda one: one.mean)
+        worst = min(gaps.values(), key=lambda one: one.mean, default=estimate([]))
         seeds = len({row["seed"] for row in rows})
         found.append(Finding(f"the size k of the first stage hardly matters {text} (within {LEVEL:g} points)",
                              f"{listing} per cent; least {worst.show(1)} against k = {largest}; {seeds} seeds, {PARTS} parts",
