@@ -66,8 +66,8 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
     figure, axes = pyplot.subplots(1, 3, figsize=(11.8, 3.7))
     for number, task in enumerate(TASKS[:2]):
         some = [row for row in rows if row["task"] == task]
-        plot_series(axes[0], some, "inverse", "map_error", typeset(task), number)
-        plot_series(axes[1], some, "inverse", "score", typeset(task), number)
+        plot_series(axes[0], some, "inverse", "map_error", typeset(task), number, interval=True)
+        plot_series(axes[1], some, "inverse", "score", typeset(task), number, interval=True)
     for number, readout in enumerate((OWN, ORTHOGONAL, MATCHES)):
         some = [row for row in rows if row["task"] == TASKS[2] and row["readout"] == readout]
         plot_series(axes[2], some, "inverse", "score", readout, number + 2, bars=False)
@@ -80,7 +80,7 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
     axes[1].set(title="clouds: per cent of points matched right")
     axes[2].set(title="words: precision@1, per cent, by read-out", ylim=(-3, 105))
     axes[0].set_ylim(bottom=0)
-    footnote(figure, f"Clouds: {CLOUD_SIZE} white points in 4 dimensions, noise {NOISE:g}; mean and one standard deviation over "
+    footnote(figure, f"Clouds: {CLOUD_SIZE} white points in 4 dimensions, noise {NOISE:g}; mean and its 95 % interval over "
                      "clouds. Words: core pair, one run, CSLS. As published: the map itself;\northogonal: its polar factor; "
                      "matches: Procrustes on the plan's mutual matches.")  # fmt: skip
     figure.tight_layout()
