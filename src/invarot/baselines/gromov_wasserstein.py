@@ -14,7 +14,7 @@ from ..errors import InputError
 from ..geometry.orthogonal import polar
 from ..starts.signature import signature
 from ..transport.entropic import entropic_plan
-from ..transport.plan import EntropicPlan
+from ..transport.plan import EntropicPlan, SparsePlan
 from ..transport.sinkhorn import Potentials
 from .outcome import as_alignment, change, check_pair, record
 
@@ -97,7 +97,7 @@ def solve(
     return plan, steps, settled
 
 
-def mutual_matches(plan: EntropicPlan) -> tuple[Array, Array]:
+def mutual_matches(plan: EntropicPlan | SparsePlan) -> tuple[Array, Array]:
     """Return rows and columns that are each other's largest entry; every row with its largest if there are too few."""
     there, back = to_numpy(plan.matches()), to_numpy(plan.transposed().matches())
     rows = np.flatnonzero(back[there] == np.arange(len(there)))

@@ -21,7 +21,7 @@ from .run import Cell, Context, Experiment, Row
 from .style import footnote, look
 
 CLOSED, WOLFE, INFINITY = WAYS = ("p = 1, closed form", "p = 1, Frank–Wolfe", "p = ∞, Frank–Wolfe")
-MOVES: dict[str, dict[str, bool]] = {  # the moves, and the options that allow them
+MOVES: dict[str, dict[str, Any]] = {  # the moves, and the options that allow them
     "rotation": {},
     "more dimensions": {},
     "other sizes": {},

@@ -113,7 +113,7 @@ def follow(x: Array, y: Array, w: Array, schedule: Sequence[float], score: Score
     """Alternate from the map ``w``, one step at each epsilon; return objective, changes and precision of every step."""
     uniform = [np.full(len(side), 1 / len(side), dtype=side.dtype) for side in (x, y)]
     problem = pose(x, y, *uniform, maps=Schatten(), solver=Sinkhorn(plan_tol=5e-3, plan_max_iter=30))
-    maps: Array = w[None].astype(x.dtype)
+    maps: Array = as_like(w, x)[None]
     plan, rows, before = None, [], None
     for step, epsilon in enumerate(schedule):
         run = alternate(problem, maps, problem.budgets.solve.at_epsilon(epsilon).at_most(1), warm=plan)

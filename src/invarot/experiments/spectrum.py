@@ -52,7 +52,7 @@ def measure_words(p: float, words: int) -> list[Row]:
     """Solve the first words; score the map itself, its polar factor, and Procrustes on the plan's mutual matches."""
     x, y, gold = core_words(5000)
     found = align(x[:words], y[:words], p=p, effort="quick", solver=SOLVER, search=Search(ordered=True))
-    i, j = mutual_matches(found.plan)
+    i, j = (to_numpy(rows) for rows in mutual_matches(found.plan))
     maps = {OWN: found.map, ORTHOGONAL: polar(found.map), MATCHES: polar(x[i].T @ y[j])}
     rows: list[Row] = []
     for readout, w in maps.items():
