@@ -10,6 +10,7 @@ from .clusters import clusters
 from .fused import fused
 from .gaussian import gaussian
 from .identity import identity
+from .leading import leading
 from .random import random
 from .relaxation import relaxation
 from .seeds import seeds
@@ -23,10 +24,11 @@ STARTS: dict[str, Callable[..., Array]] = {
     "axes": axes,
     "signature": signature,
     "fused": fused,
+    "leading": leading,
     "relaxation": relaxation,
     "clusters": clusters,
 }
 
 __all__ = [
-    "STARTS", "axes", "clusters", "fused", "gaussian", "identity", "random", "relaxation", "seeds", "signature",
+    "STARTS", "axes", "clusters", "fused", "gaussian", "identity", "leading", "random", "relaxation", "seeds", "signature",
 ]  # fmt: skip
