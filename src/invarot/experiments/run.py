@@ -77,31 +77,9 @@ def reproduce(experiment: Experiment, context: Context, *, tell: Teller | None =
     from .style import load_pyplot
 
     pyplot = load_pyplot()  # before any work, so that a missing extra fails early
-    tell = tell or (lambda line: print(line, file=sys.stderr, flush=True))
-    context.out.mkdir(parents=True, exist_ok=True)
+    tell = tell or _tell
     begun = time.perf_counter()
-    store = context.out / "cells.jsonl"
-    done = _read_finished(store, context.identity())
-    todo = list(experiment.cells(context))
-    commit = describe_commit()
-    for number, cell in enumerate(todo, 1):
-        if cell.name in done or not context.asks(cell):
-            continue
-        tell(f"{experiment.name} {number}/{len(todo)} · {cell.name}")
-        start = time.perf_counter()
-        # quick problems are too small for threads to help
-        with threadpool_limits(limits=1 if context.quick else None), warnings.catch_warnings():
-            warnings.simplefilter("ignore", NotConverged)  # a run that did not converge is a result too
-            rows = [dict(row) for row in cell.work()]
-        if not rows:  # a dependency is missing: left to a later run
-            continue
-        seconds = round(time.perf_counter() - start, 3)
-        origin = {"machine": describe_machine(), "commit": commit}
-        done[cell.name] = {"name": cell.name, "seconds": seconds, **origin, "rows": rows}
-        with store.open("a", encoding="utf-8") as stream:
-            stream.write(json.dumps(done[cell.name]) + "\n")
-    finished = [done[cell.name] for cell in todo if cell.name in done]
-    _write_finished(store, context.identity(), finished)  # in order, so that data and findings do not depend on it
+    todo, finished = run_cells(experiment, context, tell=tell)
     machines, commits = (dict(Counter(cell.get(key, UNKNOWN) for cell in finished)) for key in ("machine", "commit"))
     rows = [row for cell in finished for row in cell["rows"]]
     if not rows:
@@ -130,8 +108,45 @@ def reproduce(experiment: Experiment, context: Context, *, tell: Teller | None =
         "cells_by_machine": machines,  # commit, versions and machine are those of the last call, which drew the figure
         "cells_by_commit": commits,
     }
-    _write_manifest(context, experiment, commit, found)
+    _write_manifest(context, experiment, describe_commit(), found)
     return findings
+
+
+def run_cells(
+    experiment: Experiment, context: Context, *, tell: Teller | None = None
+) -> tuple[list[Cell], list[dict[str, Any]]]:
+    """Run the cells that are not done yet and store each in ``cells.jsonl``; return all cells, and those that are done.
+
+    Needs no extra of its own, for machines that compute and do not draw (``benchmarks/reproduce_cells.py``).
+    """
+    tell = tell or _tell
+    context.out.mkdir(parents=True, exist_ok=True)
+    store = context.out / "cells.jsonl"
+    done = _read_finished(store, context.identity())
+    todo = list(experiment.cells(context))
+    origin = {"commit": describe_commit()}
+    for number, cell in enumerate(todo, 1):
+        if cell.name in done or not context.asks(cell):
+            continue
+        tell(f"{experiment.name} {number}/{len(todo)} · {cell.name}")
+        start = time.perf_counter()
+        # quick problems are too small for threads to help
+        with threadpool_limits(limits=1 if context.quick else None), warnings.catch_warnings():
+            warnings.simplefilter("ignore", NotConverged)  # a run that did not converge is a result too
+            rows = [dict(row) for row in cell.work()]
+        if not rows:  # a dependency is missing: left to a later run
+            continue
+        seconds = round(time.perf_counter() - start, 3)
+        done[cell.name] = {"name": cell.name, "seconds": seconds, "machine": describe_machine(), **origin, "rows": rows}
+        with store.open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps(done[cell.name]) + "\n")
+    finished = [done[cell.name] for cell in todo if cell.name in done]
+    _write_finished(store, context.identity(), finished)  # in order, so that data and findings do not depend on it
+    return todo, finished
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 def write_csv(path: Path, rows: Sequence[Row]) -> None:
