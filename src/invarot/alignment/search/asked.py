@@ -18,6 +18,7 @@ from ..problem import Problem
 
 START_NAMES = ("auto", *STARTS)
 EFFORT = {"quick": 1, "normal": 4, "high": 8, "max": 30}  # maximal number of waves of starts
+DRAWN = ("random", "gaussian")  # starts of which any number can be drawn
 SIDE_WEIGHT, SEED_WEIGHT = 0.3, 1.0  # defaults
 
 
@@ -74,9 +75,9 @@ def _check_used(name: str, n_starts: int | None, effort: str | None, pairs: Any,
         raise InputError(
             f"effort: expected only with start='auto', got {effort!r} and {shown}; other starts are all solved in full"
         )
-    if n_starts is not None and name != "random":
+    if n_starts is not None and name not in DRAWN:
         raise InputError(
-            f"n_starts: expected with start='random', got {shown}, which makes its own candidates; leave n_starts out"
+            f"n_starts: expected with start='random' or 'gaussian', got {shown}, which makes its own candidates; leave n_starts out"
         )
     if search.side is not None and name not in ("auto", "signature"):
         raise InputError(

@@ -25,7 +25,7 @@ from ..loop.batches import STARTS_PER_BATCH, make_batches, run_batches
 from ..loop.stages import solve_in_stages, stage_sizes
 from ..problem import Problem, distinct, same_answer, slack
 from ..tuning import COMPARED_POINTS, SURE_SURPLUS, SURE_TWINS
-from .asked import Asked
+from .asked import DRAWN, Asked
 from .heats import choose_finalists, race_points, run_heats
 
 
@@ -141,7 +141,7 @@ def make_starts(problem: Problem, asked: Asked, rng: np.random.Generator) -> Wav
     if asked.maps is not None:
         return Wave(asked.maps, [asked.name] * asked.maps.shape[0])
     options: dict[str, Any] = {"rng": rng}
-    if asked.name == "random":
+    if asked.name in DRAWN:
         options["n_starts"] = asked.n_starts or 1
     if asked.name == "seeds":
         options["pairs"] = asked.pairs
