@@ -49,6 +49,8 @@ def package(
         matched_x=None if matched is None else matched[0],
         matched_y=None if matched is None else matched[1],
         overlap=None if matched is None else (float(a @ matched[0]), float(b @ matched[1])),
+        source=x,
+        target=y,
     )
 
 
