@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from ..experiments import NAMES, Context, find, reproduce
-from .app import app, stderr
+from .app import command, stderr
 
 HELP = f"""Run an experiment of the paper, write its data and figure, and report whether the claim holds.
 
@@ -22,7 +22,7 @@ A run writes data.csv, figure.png, figure.svg and manifest.json (`words` also su
 deviations over seeds). A run that was stopped resumes where it stopped."""
 
 
-@app.command("reproduce", help=HELP)
+@command("reproduce", help=HELP)
 def reproduce_command(
     name: Annotated[str, typer.Argument(metavar="NAME", help="One of the names above, or all.")],
     quick: Annotated[bool, typer.Option("--quick", help="A small version that takes at most a minute.")] = False,
