@@ -69,10 +69,11 @@ def test_names_are_shown_and_checked(result, tmp_path):
 
 
 def test_points_without_a_counterpart_are_listed(tmp_path):
-    found = invarot.align(X, (X @ TURN)[:50] + 1.0, translate=True, overlap="auto")
+    cloud = RNG.gamma(2.0, size=(200, 3))
+    found = invarot.align(cloud, (cloud @ TURN)[:130] + 1.0, translate=True, overlap="auto")
     data = points(written(found, tmp_path))
     np.testing.assert_array_equal(data["loose"][0], np.flatnonzero(np.asarray(found.matched_x) < 0.5))
-    assert set(range(50, 80)) & set(data["loose"][0])
+    assert set(range(130, 200)) & set(data["loose"][0])
 
 
 def test_a_loaded_alignment_has_a_page_too(result, tmp_path):

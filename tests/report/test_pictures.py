@@ -46,7 +46,8 @@ def test_points_and_lines_are_bounded(result):
 
 
 def test_points_without_a_counterpart_are_hollow():
-    found = invarot.align(X, Y[:60], translate=True, overlap="auto")
+    cloud = RNG.gamma(2.0, size=(200, 2))
+    found = invarot.align(cloud, cloud[:130] @ [[0.0, 1.0], [-1.0, 0.0]], translate=True, overlap="auto")
     panel = found.plot().axes[1]
     assert len(panel.collections) >= 3
     hollow = panel.collections[1]
