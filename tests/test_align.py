@@ -293,7 +293,7 @@ OPTIONS = [
     {"a": np.arange(1, 31) / 465}, {"b": np.arange(1, 41) / 820}, {"p": 2.0}, {"p": Schatten(radius=0.5)},
     {"p": Schatten(whiten=True)}, {"p": Rotations()}, {"translate": True}, {"scale": True},
     {"seeds": [(0, 0), (1, 1), (2, 2)]}, {"start": "identity"}, {"start": "axes"}, {"start": "clusters"},
-    {"start": "relaxation"}, {"start": "signature"}, {"start": "fused"}, {"start": "auto"}, {"n_starts": 5}, {"rng": 1},
+    {"start": "relaxation"}, {"start": "signature"}, {"start": "fused"}, {"start": "auto"}, {"n_starts": 5}, {"rng": 1}, {"overlap": 0.5},
     {"solver": Exact()}, *({"solver": replace(FIXED, **change)} for change in SOLVERS),
 ]  # fmt: skip
 

@@ -70,6 +70,7 @@ class InvariantAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         p: float | Schatten | Rotations = math.inf,
         translate: bool = False,
         scale: bool = False,
+        overlap: str | float | tuple[float, float] | None = None,
         seeds: Any = None,
         start: Any = "auto",
         n_starts: int | None = None,
@@ -87,6 +88,7 @@ class InvariantAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.p = p
         self.translate = translate
         self.scale = scale
+        self.overlap = overlap
         self.seeds = seeds
         self.start = start
         self.n_starts = n_starts
