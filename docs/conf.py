@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import warnings
 from importlib.util import find_spec
 from pathlib import Path
+
+from sphinx.application import Sphinx
 
 import invarot
 
@@ -93,12 +96,45 @@ def write_reference() -> None:
             if isinstance(value, type):
                 kind = "autoexception" if issubclass(value, BaseException) else "autoclass"
                 options = [] if kind == "autoexception" else ["   :members:"]
+            elif callable(value):
+                kind, options = "autofunction", []
             else:
-                kind, options = ("autofunction" if callable(value) else "autodata"), []
+                kind, options = "py:data", ["", f"   {', '.join(map(str, value))}"]
             page += ["```{eval-rst}", f".. {kind}:: {module}.{name}", *options, "```", ""]
         (folder / f"{module}.md").write_text("\n".join(page), encoding="utf-8")
         index.append(module)
     (folder / "index.md").write_text("\n".join([*index, "```\n"]), encoding="utf-8")
 
 
+# -- links out of the site ----------------------------------------------------------------------------------------------
+
+OUTSIDE = re.compile(r"\[([^\]]+)\]\(((?:\.\./)+(?:results|src|benchmarks|SECURITY|CONTRIBUTING|README|CHANGELOG)[^)#\s]*)(#[^)]*)?\)")
+
+
+def carry_along(text: str, folder: Path) -> str:
+    """Make links to files of the repository links to copies that the site carries; a folder is only named."""
+
+    def link(found: re.Match[str]) -> str:
+        target = (folder / found[2]).resolve()
+        return f"[{found[1]}](path:{found[2]})" if target.is_file() else found[1]
+
+    return OUTSIDE.sub(link, text)
+
+
+def write_changelog() -> None:
+    """Write the changelog as a page of the site."""
+    text = (HERE.parent / "CHANGELOG.md").read_text(encoding="utf-8")
+    text = re.sub(r"\]\(docs/", "](", text)
+    text = re.sub(r"\]\((results|SECURITY|CONTRIBUTING|README)", r"](../\1", text)
+    (HERE / "changelog.md").write_text(text, encoding="utf-8")
+
+
+def setup(app: Sphinx) -> None:
+    def read(app: Sphinx, name: str, source: list[str]) -> None:
+        source[0] = carry_along(source[0], (HERE / name).parent)
+
+    app.connect("source-read", read)
+
+
 write_reference()
+write_changelog()

@@ -12,15 +12,20 @@ from matplotlib import pyplot as plt
 import invarot
 
 rng = np.random.default_rng(0)
-angle = rng.uniform(0, 2 * np.pi, 240)
-arms = np.column_stack([np.cos(angle), np.sin(angle)]) * (1 + 0.5 * np.cos(3 * angle))[:, None]
-lopsided = arms + 0.4 * (arms[:, :1] > 0.9) * arms  # one arm longer: no symmetry is left
 turn = np.array([[0.6, 0.8], [-0.8, 0.6]])
 
+
+def draw(longer):
+    """A new sample of a figure with three arms, one of them longer by a share."""
+    angle = rng.uniform(0, 2 * np.pi, 300)
+    points = np.column_stack([np.cos(angle), np.sin(angle)]) * (1 + 0.5 * np.cos(3 * angle))[:, None]
+    return points * (1 + longer * (points[:, :1] > 0.9)) + 0.02 * rng.normal(size=(300, 2))
+
+
 clouds = {
-    "three equal arms": (arms, arms @ turn),
-    "one arm longer": (lopsided, lopsided[rng.permutation(240)] @ turn),
-    "unrelated clouds": (lopsided, rng.normal(size=(240, 2))),
+    "three equal arms": (draw(0.0), draw(0.0) @ turn),
+    "one arm longer": (draw(0.5), draw(0.5) @ turn),
+    "unrelated clouds": (draw(0.5), rng.normal(size=(300, 2))),
 }
 figure, panels = plt.subplots(1, 3, figsize=(10, 3.6), layout="constrained")
 for panel, (name, (x, y)) in zip(panels, clouds.items(), strict=True):

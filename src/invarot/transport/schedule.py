@@ -17,7 +17,7 @@ class Schedule:
 
     Values are relative to the cost scale, which is fixed once per run: the mean cost 2·rms(x)·rms(y) of unmatched points
     (times radius over the identity's radius), so that one schedule fits any units. ``absolute=True`` takes them in units
-    of the squared distance. ``adaptive=True`` decreases faster, by up to ``decay``⁸ per step, while the map hardly changes.
+    of the squared distance. ``adaptive=True`` decreases faster, by up to the eighth power of ``decay`` per step, while the map hardly changes.
 
     Examples
     --------
