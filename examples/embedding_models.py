@@ -15,8 +15,8 @@ from matplotlib import pyplot as plt
 from invarot import migration, stores
 
 rng = np.random.default_rng(0)
-size = 32
-latent = rng.gamma(0.6, size=(3000, size)) * np.linspace(2.0, 0.4, size)  # what the texts are about
+size = 8
+latent = rng.gamma(0.4, size=(4000, size)) * np.linspace(2.0, 0.4, size)  # what the texts are about
 
 
 def embed(rows, dimensions, seed):
@@ -27,11 +27,11 @@ def embed(rows, dimensions, seed):
     return (mixed / np.linalg.norm(mixed, axis=1, keepdims=True)).astype(np.float32)
 
 
-old, new = embed(latent[:1500], 48, 1), embed(latent[1500:], 64, 2)  # no text in common
+old, new = embed(latent[:2000], 48, 1), embed(latent[2000:], 64, 2)  # no text in common
 folder = Path(tempfile.mkdtemp())
 np.save(folder / "old.npy", old)
 np.save(folder / "new.npy", new)
-found = migration.fit(stores.open(str(folder / "old.npy")), stores.open(str(folder / "new.npy")), sample=1500)
+found = migration.fit(stores.open(str(folder / "old.npy")), stores.open(str(folder / "new.npy")), sample=2000)
 print(found.verdict)
 print(found.recall)
 

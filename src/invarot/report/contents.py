@@ -72,7 +72,7 @@ def gather(model: Translation, dictionary: Dictionary | None = None) -> Contents
     for left, right in pairs or ():
         listed.setdefault(left, set()).add(right)
     x, y = model.clouds
-    asked = np.arange(min(MOST, len(x)))
+    asked = np.arange(min(MOST, SEARCHED, len(x)))
     found, values = neighbours(x[:SEARCHED], y[:SEARCHED], k=min(BEST, len(y)), queries=asked)
     found, values = to_numpy(found), to_numpy(values)
     rows = []

@@ -2,29 +2,36 @@
   const source = document.getElementById("points");
   if (!source) return;
   const data = JSON.parse(source.textContent);
-  const GRID = 9999, TAU = 2 * Math.PI;
+  const GRID = 9999, TAU = 2 * Math.PI, FEW = 3000; // points up to which each is drawn as a shape
   const canvas = document.getElementById("map"), pen = canvas.getContext("2d");
   const find = document.getElementById("find"), hits = document.getElementById("hits");
   const found = document.getElementById("hits-found"), chosen = document.getElementById("chosen");
   const root = document.querySelector(".explorer"), views = [...root.querySelectorAll("[data-view]")];
   const plain = (word) => word.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
   const keys = data.names.map((names) => names.map(plain));
-  const loose = data.loose.map((rows) => new Set(rows));
   const count = data.names.map((names) => names.length);
+  const loose = data.loose.map((rows, side) => {
+    const flags = new Uint8Array(count[side]);
+    for (const row of rows) flags[row] = 1;
+    return flags;
+  });
+  for (const name of ["after", "before"]) data[name] = data[name].map((places) => Float32Array.from(places));
   // Which source points have a target as their best match.
   const back = Array.from({ length: count[1] }, () => []);
-  for (let i = 0; i < count[0]; i++) if (!loose[0].has(i)) back[data.matches[i * data.k]].push(i);
+  for (let i = 0; i < count[0]; i++) if (!loose[0][i]) back[data.matches[i * data.k]].push(i);
 
   let view = "after", zoom = 1, left = 0, top = 0, picked = null, over = null, asked = false;
   const size = () => [canvas.clientWidth, canvas.clientHeight];
 
-  // Where a point is on the screen; before, the source is on the left half and the target on the right.
+  // From coordinates to the screen: x ↦ a x + b, y ↦ c y + d. Before, the source is on the left half, the target on the right.
+  const frame = (side) => {
+    const [wide, high] = size(), half = view === "before", box = Math.min(half ? wide / 2 : wide, high);
+    const middle = half ? wide * (side ? 0.75 : 0.25) : wide / 2, each = (box * zoom) / GRID;
+    return [each, (middle - box / 2 - wide / 2) * zoom + wide / 2 + left, -each, (box / 2) * zoom + high / 2 + top];
+  };
   const spot = (side, row) => {
-    const [wide, high] = size(), at = data[view][side];
-    const half = view === "before", box = Math.min(half ? wide / 2 : wide, high);
-    const middle = half ? wide * (side ? 0.75 : 0.25) : wide / 2;
-    const x = middle + (at[2 * row] / GRID - 0.5) * box, y = high / 2 - (at[2 * row + 1] / GRID - 0.5) * box;
-    return [(x - wide / 2) * zoom + wide / 2 + left, (y - high / 2) * zoom + high / 2 + top];
+    const [a, b, c, d] = frame(side), at = data[view][side];
+    return [a * at[2 * row] + b, c * at[2 * row + 1] + d];
   };
   const inks = () => {
     const style = getComputedStyle(root);
@@ -43,22 +50,57 @@
     const ink = inks(), many = count[0] + count[1];
     const dot = Math.max(1.5, Math.min(4, 260 / Math.sqrt(many))) * Math.min(2, Math.sqrt(zoom));
     const near = [];
-    pen.globalAlpha = picked ? 0.3 : many > 4000 ? 0.55 : 0.8;
     for (const side of [1, 0]) {
-      pen.fillStyle = pen.strokeStyle = ink[side];
-      for (let row = 0; row < count[side]; row++) {
-        const [x, y] = spot(side, row);
-        if (x < 0 || y < 0 || x > wide || y > high) continue;
-        if (loose[side].has(row)) pen.strokeRect(x - dot / 2, y - dot / 2, dot, dot);
-        else pen.fillRect(x - dot / 2, y - dot / 2, dot, dot);
-        if (near.length <= 60) near.push([side, row, x, y]);
+      const [a, b, c, d] = frame(side), at = data[view][side];
+      for (let row = 0; row < count[side] && near.length <= 60; row++) {
+        const x = a * at[2 * row] + b, y = c * at[2 * row + 1] + d;
+        if (x >= 0 && y >= 0 && x <= wide && y <= high) near.push([side, row, x, y]);
       }
     }
-    pen.globalAlpha = 1;
+    if (many > FEW) paint(ink, Math.max(1, Math.round(dot * ratio)), ratio);
+    else stamp(ink, dot, wide, high);
     if (near.length <= 60) for (const [side, row, x, y] of near) label(side, row, x, y, ink);
     if (picked) mark(picked, ink);
     if (over && !(picked && over[0] === picked[0] && over[1] === picked[1])) ring(...over, ink, true);
     canvas.dataset.milliseconds = (performance.now() - begun).toFixed(1);
+  };
+  // A few points: squares, hollow where there is no counterpart.
+  const stamp = (ink, dot, wide, high) => {
+    pen.globalAlpha = picked ? 0.3 : 0.8;
+    for (const side of [1, 0]) {
+      const [a, b, c, d] = frame(side), at = data[view][side];
+      pen.fillStyle = pen.strokeStyle = ink[side];
+      pen.lineWidth = 1;
+      for (let row = 0; row < count[side]; row++) {
+        const x = a * at[2 * row] + b, y = c * at[2 * row + 1] + d;
+        if (x < 0 || y < 0 || x > wide || y > high) continue;
+        if (loose[side][row]) pen.strokeRect(x - dot / 2, y - dot / 2, dot, dot);
+        else pen.fillRect(x - dot / 2, y - dot / 2, dot, dot);
+      }
+    }
+    pen.globalAlpha = 1;
+  };
+  // Many points: pixels, which a browser draws in a few milliseconds; those without a counterpart are faint.
+  const paint = (ink, dot, ratio) => {
+    const wide = canvas.width, high = canvas.height, image = pen.createImageData(wide, high), bytes = image.data;
+    for (const side of [1, 0]) {
+      const [a, b, c, d] = frame(side), at = data[view][side], hue = parseInt(ink[side].slice(1), 16);
+      const red = hue >> 16, green = (hue >> 8) & 255, blue = hue & 255;
+      for (let row = 0; row < count[side]; row++) {
+        const x = Math.round((a * at[2 * row] + b) * ratio - dot / 2), y = Math.round((c * at[2 * row + 1] + d) * ratio - dot / 2);
+        if (x < 0 || y < 0 || x + dot > wide || y + dot > high) continue;
+        const more = (loose[side][row] ? 50 : 140) * (picked ? 0.5 : 1);
+        for (let v = y; v < y + dot; v++)
+          for (let i = 4 * (v * wide + x), end = i + 4 * dot; i < end; i += 4) {
+            const share = more / (more + bytes[i + 3]);
+            bytes[i] += (red - bytes[i]) * share;
+            bytes[i + 1] += (green - bytes[i + 1]) * share;
+            bytes[i + 2] += (blue - bytes[i + 2]) * share;
+            bytes[i + 3] = Math.min(255, bytes[i + 3] + more);
+          }
+      }
+    }
+    pen.putImageData(image, 0, 0);
   };
   const label = (side, row, x, y, ink) => {
     pen.font = "600 12px system-ui, sans-serif";
@@ -96,7 +138,7 @@
   // The matches of a source point, best first; the source points whose best match a target is.
   const partners = (side, row) => {
     if (side === 1) return back[row].slice(0, 20).map((i) => [i, data.scores[i * data.k]]);
-    if (loose[0].has(row)) return [];
+    if (loose[0][row]) return [];
     return Array.from({ length: data.k }, (_, j) => [data.matches[row * data.k + j], data.scores[row * data.k + j]]);
   };
 
@@ -137,11 +179,13 @@
   };
   const closest = (x, y, within) => {
     let best = null, least = within * within;
-    for (const side of [0, 1])
+    for (const side of [0, 1]) {
+      const [a, b, c, d] = frame(side), at = data[view][side];
       for (let row = 0; row < count[side]; row++) {
-        const [u, v] = spot(side, row), far = (u - x) ** 2 + (v - y) ** 2;
+        const far = (a * at[2 * row] + b - x) ** 2 + (c * at[2 * row + 1] + d - y) ** 2;
         if (far < least) [best, least] = [[side, row], far];
       }
+    }
     return best;
   };
   const search = () => {
