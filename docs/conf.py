@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import logging
 import os
 import re
 import warnings
@@ -15,6 +16,7 @@ import invarot
 
 HERE = Path(__file__).parent
 os.environ.setdefault("OMP_NUM_THREADS", "2")
+logging.getLogger("invarot").setLevel(logging.WARNING)  # some packages of the gallery print all that is logged
 
 project, author = "invarot", "The invarot authors"
 copyright = author

@@ -73,8 +73,8 @@ class Watch:
         spent = now - (self.stage_begun if begun is None else begun)
         text = f"[{format_seconds(spent)}] {self.name}{step.stage}: step {step.step + 1}, epsilon {step.epsilon:.3g}, "
         text += f"objective {step.objective:.5g}"
-        if step.left:
-            rest = step.left * (now - self.stage_begun) / self.done
+        rest = (step.left or 0) * (now - self.stage_begun) / self.done
+        if rest >= 1:
             text += f"; about {format_seconds(rest)} more at this stage"
         return text
 

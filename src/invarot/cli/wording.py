@@ -30,7 +30,7 @@ PHRASES = (
     (r"raise memory=, solve fewer starts at a time, use fewer threads, or pass float32 points", "raise --memory"),
     (r"raise memory=, or use solver=Sinkhorn\(\), which streams", "raise --memory"),
     (r" when max_iter was reached: raise max_iter, or tol\.", " when the last step was reached: see the verdict."),
-    (r": raise max_iter or plan_max_iter, or the schedule's floor\.", ": see the verdict."),
+    (r"plan_tol where the solve ended: raise .* floor\.", "tolerance where the solve ended: see the verdict."),
     (r"if its rows are features, pass \w\.T", "if its rows are features, transpose it"),
     (r"if rows are features, pass x\.T and y\.T", "if rows are features, transpose both"),
     (r"; pass invarot\.\w+\([^)]*\)", ""),
