@@ -44,7 +44,7 @@ def folder(tmp_path_factory):
 def test_alone_it_prints_help_and_is_content():
     done = invarot()
     assert done.returncode == 0
-    assert "Usage: invarot" in done.stdout
+    assert "invarot [OPTIONS] COMMAND" in done.stdout
 
 
 @pytest.mark.parametrize("name", ["", "align", "translate", "export", "register", "cells", "migrate"])
@@ -57,7 +57,9 @@ def test_help_names_no_type_beside_a_flag(name):
 
 
 def test_presets_complete():
-    shown = invarot("", _INVAROT_COMPLETE="complete_bash", COMP_WORDS="invarot align --preset ", COMP_CWORD="3")
+    asking = {"_INVAROT_COMPLETE": "complete_bash", "COMP_WORDS": "invarot align --preset ", "COMP_CWORD": "3"}
+    code = "import sys; sys.argv[0] = 'invarot'; from invarot.cli import main; main()"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**ENV, **asking}, check=False)
     assert set(shown.stdout.split()) == {"best", "fast", "paper"}
     assert complete(("best", "fast"))("f") == ["fast"]
 
@@ -77,9 +79,9 @@ def test_seeds_change_the_answer_of_learn():
     source, target, gold = rotated_pair()
     random = recipe("fast", start="random", rounds=0)
     blind = learn(source, target, how=random).evaluate(gold)["precision@1"]
-    told = learn(source, target, how=recipe("fast", start="seeds", rounds=0), seeds=gold[:30])
-    assert told.evaluate(gold)["precision@1"] >= max(blind, 0.9)
-    assert told.settings["seeds"] == 30
+    told = learn(source, target, how=random, seeds=gold[:60])
+    assert told.evaluate(gold)["precision@1"] > 0.9 > blind
+    assert told.settings["seeds"] == 60
     with pytest.raises(InputError, match="seeds: expected pairs"):
         learn(source, target, how=FAST, seeds=[("only",)])
 
