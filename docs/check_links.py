@@ -1,6 +1,6 @@
 """Check the links inside the built site and inside the Markdown of the repository; those to other hosts are only counted.
 
-    python docs/check_links.py docs/_build/html
+python docs/check_links.py docs/_build/html
 """
 
 from __future__ import annotations
@@ -71,7 +71,9 @@ def main(folder: str) -> int:
     count, more = check_markdown()
     for line in [*broken, *more]:
         print(line)
-    print(f"{inside} links inside the site, {count} in Markdown, {len(broken) + len(more)} broken; {outside} lead to other hosts")
+    print(
+        f"{inside} links inside the site, {count} in Markdown, {len(broken) + len(more)} broken; {outside} lead to other hosts"
+    )
     return 1 if broken or more else 0
 
 

@@ -21,7 +21,13 @@ logging.getLogger("invarot").setLevel(logging.WARNING)  # some packages of the g
 project, author = "invarot", "The invarot authors"
 copyright = author
 release = version = invarot.__version__
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax", "myst_parser", "sphinx_gallery.gen_gallery"]
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.mathjax",
+    "myst_parser",
+    "sphinx_gallery.gen_gallery",
+]
 exclude_patterns = ["_build", "gallery/**/*.ipynb", "gallery/**/*.py"]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 myst_enable_extensions = ["dollarmath"]
@@ -110,7 +116,9 @@ def write_reference() -> None:
 
 # -- links out of the site ----------------------------------------------------------------------------------------------
 
-OUTSIDE = re.compile(r"\[([^\]]+)\]\(((?:\.\./)+(?:results|src|benchmarks|SECURITY|CONTRIBUTING|README|CHANGELOG)[^)#\s]*)(#[^)]*)?\)")
+OUTSIDE = re.compile(
+    r"\[([^\]]+)\]\(((?:\.\./)+(?:results|src|benchmarks|SECURITY|CONTRIBUTING|README|CHANGELOG)[^)#\s]*)(#[^)]*)?\)"
+)
 
 
 def carry_along(text: str, folder: Path) -> str:

@@ -33,7 +33,9 @@ moved = first @ turn + [4.0, -2.0, 1.0]
 
 found = register(moved, second)
 off = np.linalg.norm(found.moved.points - first, axis=1)
-print(f"verdict {found.verdict.word}, overlap {found.overlap[0]:.0%} of the source, {found.overlap[1]:.0%} of the target")
+print(
+    f"verdict {found.verdict.word}, overlap {found.overlap[0]:.0%} of the source, {found.overlap[1]:.0%} of the target"
+)
 print(f"distance from where points belong: {off.mean():.3f} on average, the vase being 4 tall")
 print(np.round(found.matrix, 3))
 

@@ -13,19 +13,18 @@ import invarot
 
 rng = np.random.default_rng(0)
 turn = np.array([[0.6, 0.8], [-0.8, 0.6]])
+third = np.array([[-0.5, np.sqrt(0.75)], [-np.sqrt(0.75), -0.5]])  # a turn by 120 degrees
 
+angle = rng.uniform(-np.pi / 3, np.pi / 3, 100)
+arm = np.column_stack([np.cos(angle), np.sin(angle)]) * (1 + 0.5 * np.cos(3 * angle))[:, None]
+equal = np.vstack([arm, arm @ third, arm @ third @ third])
+longer = equal * np.where(np.arange(300) < 100, 1.4, 1.0)[:, None]
 
-def draw(longer):
-    """A new sample of a figure with three arms, one of them longer by a share."""
-    angle = rng.uniform(0, 2 * np.pi, 300)
-    points = np.column_stack([np.cos(angle), np.sin(angle)]) * (1 + 0.5 * np.cos(3 * angle))[:, None]
-    return points * (1 + longer * (points[:, :1] > 0.9)) + 0.02 * rng.normal(size=(300, 2))
-
-
+order, noise = rng.permutation(300), 0.01 * rng.normal(size=(300, 2))
 clouds = {
-    "three equal arms": (draw(0.0), draw(0.0) @ turn),
-    "one arm longer": (draw(0.5), draw(0.5) @ turn),
-    "unrelated clouds": (draw(0.5), rng.normal(size=(300, 2))),
+    "three equal arms": (equal, equal[order] @ turn + noise),
+    "one arm longer": (longer, longer[order] @ turn + noise),
+    "unrelated clouds": (longer, rng.normal(size=(300, 2))),
 }
 figure, panels = plt.subplots(1, 3, figsize=(10, 3.6), layout="constrained")
 for panel, (name, (x, y)) in zip(panels, clouds.items(), strict=True):

@@ -44,7 +44,8 @@ def test_objects_that_are_numbers_are_numbers():
 
 
 @pytest.mark.parametrize(
-    ("module", "advice"), [("jaxlib.xla", r"np.asarray\(x\)"), ("cupy", r"torch.from_dlpack\(x\), which stays on the GPU")]
+    ("module", "advice"),
+    [("jaxlib.xla", r"np.asarray\(x\)"), ("cupy", r"torch.from_dlpack\(x\), which stays on the GPU")],
 )
 def test_other_libraries_are_told_what_to_pass(module, advice):
     other = type("Array", (), {"__module__": module, "shape": (60, 3)})()

@@ -59,7 +59,9 @@ def test_help_names_no_type_beside_a_flag(name):
 def test_presets_complete():
     asking = {"_INVAROT_COMPLETE": "complete_bash", "COMP_WORDS": "invarot align --preset ", "COMP_CWORD": "3"}
     code = "import sys; sys.argv[0] = 'invarot'; from invarot.cli import main; main()"
-    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**ENV, **asking}, check=False)
+    shown = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env={**ENV, **asking}, check=False
+    )
     assert set(shown.stdout.split()) == {"best", "fast", "paper"}
     assert complete(("best", "fast"))("f") == ["fast"]
 
