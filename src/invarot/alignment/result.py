@@ -76,7 +76,7 @@ class Alignment:
         device : str
             ``"numpy"``: NumPy arrays; a device of torch (``"cpu"``, ``"cuda"``, ``"cuda:1"``): tensors there.
         """
-        arrays = {
+        arrays: dict[str, Any] = {
             name: move(value, device)
             for name, value in vars(self).items()
             if name in self._ARRAYS and value is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +30,7 @@ def write_mapped(model: Translation, stem: Path, format: str, *, overwrite: bool
     """Write both sides in the common space, and return where."""
     paths = name_mapped(stem, format)
     if len(paths) == 1:
-        arrays = {}
+        arrays: dict[str, Any] = {}
         for name, side in zip(("source", "target"), model.mapped(), strict=True):
             arrays |= {f"{name}_words": np.asarray(side.words), f"{name}_vectors": side.vectors}
         with write_file(paths[0], overwrite=overwrite, name="--output") as stream:

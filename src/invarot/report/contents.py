@@ -90,14 +90,12 @@ def explore(model: Translation, found: Floats, values: Floats, common: tuple[Flo
     targets = choose_targets(np.unique(found), min(len(model.target), SEARCHED), min(MOST, len(model.target)))
     place = np.full(len(model.target), -1)
     place[targets] = np.arange(len(targets))
-    both = tuple(
-        to_numpy(unit_rows(z[rows], safe=True)) for z, rows in zip(common, (slice(count), targets), strict=True)
-    )
+    both = tuple(to_numpy(unit_rows(rows, safe=True)) for rows in (common[0][:count], common[1][targets]))
     plane = principal_plane(np.concatenate(both))
-    prepared = [
-        to_numpy(map_known(model.steps[:1], side.take(rows), name))
-        for side, rows, name in ((model.source, range(count), "source"), (model.target, targets, "target"))
-    ]
+    prepared = (
+        to_numpy(map_known(model.steps[:1], model.source.first(count), "source")),
+        to_numpy(map_known(model.steps[:1], model.target.take(targets), "target")),
+    )
     return Explorer(
         names=(model.source.words[:count], [model.target.words[j] for j in targets]),
         before=(prepared[0] @ principal_plane(prepared[0]), prepared[1] @ principal_plane(prepared[1])),
