@@ -63,7 +63,7 @@ def explorer_section(shown: Explorer, *, thing: str, note: str) -> str:
     panel = (
         '<div class="stage"><canvas id="map" tabindex="0" role="img" aria-label="Both clouds; the search above finds '
         'points by name"></canvas><div class="aside"><p id="hits-found" role="status"></p><ul id="hits"></ul>'
-        '<div id="chosen" role="status"></div></div></div>'
+        '<div id="chosen" role="status"><p>Nothing is chosen yet.</p></div></div></div>'
     )
     data = f'<script type="application/json" id="points">{encode(shown)}</script>'
     none = "<noscript><p>The picture to search and click needs scripts.</p></noscript>"
