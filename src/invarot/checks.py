@@ -104,7 +104,7 @@ def _from_objects(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any
         if not isinstance(one, (numbers.Real, decimal.Decimal)):
             raise InputError(
                 f"{name}: expected real numbers, got {type(one).__name__} {str(one)[:40]!r} at {list(place)} of an array of "
-                "objects; encode or drop what is not a number"
+                f"objects; encode or drop what is not a number, for a DataFrame {name}.select_dtypes('number')"
             )
     return array.astype(np.float64)
 
