@@ -29,10 +29,15 @@ ORDER = (
     {"checks", "folders"},
     {"files", "schema"},
     {"arrays", "threads"},
-    {"errors", "data"},
+    {"errors", "data", "logs"},
 )
 EXCEPTIONS = {
     ("alignment.result", "storage"): "Alignment.save, imported when it is called: a result knows how to keep itself",
+    ("alignment.result", "report.pictures"): "Alignment.plot, imported when it is called: a result can show itself",
+    ("alignment.result", "report.alignment"): "Alignment.report, likewise",
+    ("alignment.result", "report.card"): "Alignment in a notebook, likewise",
+    ("translation.model", "report.page"): "Translation.report, likewise",
+    ("alignment.history", "report.pictures"): "History.plot, likewise",
 }
 # Inside alignment, top to bottom, by the same rule.
 WITHIN = (

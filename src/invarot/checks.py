@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import decimal
 import difflib
 import math
+import numbers
 import warnings
 from collections.abc import Iterable
 from typing import Any
@@ -28,7 +30,10 @@ def check_points(value: Any, name: str, *, least: int = 2) -> Array:
             f"{name}: expected a dense array, got a sparse {type(value).__name__}; reduce its dimensions "
             "(a truncated SVD), or make it dense"
         )
+    _check_library(value, name)
     points = value if is_array(value) else _from_python(value, name)
+    if not is_torch(points) and points.dtype.kind == "O":
+        points = _from_objects(to_numpy(points), name)
     points = points.detach() if is_torch(points) else np.asarray(points)  # no gradients, no subclasses
     xp = namespace(points)
     if not (xp.isdtype(points.dtype, "real floating") or xp.isdtype(points.dtype, "integral")):
@@ -82,6 +87,36 @@ def check_range(points: Array, name: str) -> None:
         )
 
 
+# What an array of another library is to be passed as; CuPy's stays on its device.
+OTHERS = {
+    "jax": "np.asarray({name}), or torch.from_dlpack({name})",
+    "jaxlib": "np.asarray({name}), or torch.from_dlpack({name})",
+    "cupy": "torch.from_dlpack({name}), which stays on the GPU, or {name}.get()",
+    "tensorflow": "{name}.numpy()",
+}
+
+
+def _check_library(value: Any, name: str) -> None:
+    """Raise for arrays of libraries that the solver cannot compute with, rather than copy them in silence."""
+    advice = OTHERS.get(type(value).__module__.split(".")[0])
+    if advice is not None and hasattr(value, "shape"):
+        raise InputError(
+            f"{name}: expected a NumPy array or a torch tensor, got a {type(value).__module__.split('.')[0]} "
+            f"{type(value).__name__}; pass {advice.format(name=name)}"
+        )
+
+
+def _from_objects(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
+    """Convert an array of Python numbers; text is not read as numbers."""
+    for place, one in np.ndenumerate(array):
+        if not isinstance(one, (numbers.Real, decimal.Decimal)):
+            raise InputError(
+                f"{name}: expected real numbers, got {type(one).__name__} {str(one)[:40]!r} at {list(place)} of an array of "
+                f"objects; encode or drop what is not a number, for a DataFrame {name}.select_dtypes('number')"
+            )
+    return array.astype(np.float64)
+
+
 def _from_python(value: Any, name: str) -> Array:
     """Convert a list, a DataFrame or anything else NumPy can read to an array of numbers."""
     if value is None or isinstance(value, (str, bytes, dict)):
@@ -94,6 +129,8 @@ def _from_python(value: Any, name: str) -> Array:
         raise InputError(
             f"{name}: expected rows of equal length, got a ragged {type(value).__name__} ({error})"
         ) from error
+    if array.dtype.kind == "O" and array.ndim:
+        return _from_objects(array, name)
     if array.dtype.kind not in "fiub":
         raise InputError(
             f"{name}: expected real numbers, got {type(value).__name__} of dtype {array.dtype}; keep the numeric "

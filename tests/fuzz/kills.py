@@ -26,7 +26,13 @@ from ..saved import take_apart
 from ..translation.pairs import rotated_pair
 
 OPERATIONS = ("open", "os.rename", "os.remove", "os.link", "os.mkdir", "os.chmod", "os.rmdir")
-MOST = {"align": 13, "checkpoint": 35, "export": 6, "export vectors": 7, "migrate": 30}  # about as many operations as each makes
+MOST = {
+    "align": 13,
+    "checkpoint": 35,
+    "export": 6,
+    "export vectors": 7,
+    "migrate": 30,
+}  # about as many operations as each makes
 MAPPED = "mapped.npz"
 FAILED = 3  # the exit code of a verdict "failed": the model is written all the same
 

@@ -35,7 +35,9 @@ def package(
     matrix = problem.frame_x.linear @ inner @ problem.frame_y.inverse
     offset = problem.frame_y.origin - problem.frame_x.origin @ matrix
     plan, status = _extend_to_all_points(best.plan, problem, x, y, a, b, best.map), best.status
-    if isinstance(plan, EntropicPlan) and problem.overlap is None and not on_cuda(x):  # there it costs as much as many sweeps
+    if (
+        isinstance(plan, EntropicPlan) and problem.overlap is None and not on_cuda(x)
+    ):  # there it costs as much as many sweeps
         plan = plan.measured()
         if status is Status.SETTLED and plan.error > problem.budgets.solve.plan_tol:
             status = Status.MARGINALS
@@ -54,6 +56,8 @@ def package(
         matched_x=None if matched is None else matched[0],
         matched_y=None if matched is None else matched[1],
         overlap=None if matched is None else (float(a @ matched[0]), float(b @ matched[1])),
+        source=x,
+        target=y,
     )
 
 

@@ -8,7 +8,19 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..arrays import Array, as_like, device, entries_at_once, is_array, log, logsumexp, namespace, to_numpy, transpose
+from ..arrays import (
+    Array,
+    as_like,
+    device,
+    entries_at_once,
+    is_array,
+    log,
+    logsumexp,
+    move,
+    namespace,
+    to_numpy,
+    transpose,
+)
 
 ENTRIES = 1 << 21  # scores per block on a CPU
 UNSEEN = 1e-4  # marginal error that rounding may add without notice: a tenth of the default tolerance
@@ -34,6 +46,9 @@ class Plan(Protocol):
 
     def on_host(self) -> Plan:
         """Return the same plan with NumPy arrays."""
+
+    def to(self, device: str) -> Plan:
+        """Return the same plan as NumPy arrays (``"numpy"``), or as tensors on a device of torch."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +90,10 @@ class EntropicPlan:
         return _to_dense_array(self, dtype)
 
     def on_host(self) -> EntropicPlan:
-        return replace(self, **_host_arrays(self))
+        return self.to("numpy")
+
+    def to(self, device: str) -> EntropicPlan:
+        return replace(self, **_moved_arrays(self, device))
 
     def transposed(self) -> EntropicPlan:
         return replace(self, z=self.y, y=self.z, a=self.b, b=self.a, u=self.v, v=self.u)
@@ -151,8 +169,8 @@ class EntropicPlan:
             yield rows, xp.exp(scores + left[rows, None] + right)
 
 
-def _host_arrays(plan: EntropicPlan | SparsePlan) -> dict[str, Any]:
-    return {name: to_numpy(value) for name, value in vars(plan).items() if is_array(value)}
+def _moved_arrays(plan: EntropicPlan | SparsePlan, where: str) -> dict[str, Any]:
+    return {name: move(value, where) for name, value in vars(plan).items() if is_array(value)}
 
 
 def _to_dense_array(plan: Plan, dtype: Any) -> Any:
@@ -207,7 +225,10 @@ class SparsePlan:
         return _to_dense_array(self, dtype)
 
     def on_host(self) -> SparsePlan:
-        return replace(self, **_host_arrays(self))
+        return self.to("numpy")
+
+    def to(self, device: str) -> SparsePlan:
+        return replace(self, **_moved_arrays(self, device))
 
     def transposed(self) -> SparsePlan:
         return replace(self, z=self.y, y=self.z, rows=self.columns, columns=self.rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -93,9 +94,11 @@ def alternate(
         records.append({"step": len(records), "epsilon": epsilon, "gap": to_numpy(step.gap), **record})
         w, images = found, plan.images
         values = problem.sign * record["objective"]
+        coming = 0.0 if schedule is None else schedule.after(epsilon, float(np.max(record["map_change"])))  # line 19
         if problem.on_step is not None:
             leader = int(np.argmax(values))
-            problem.on_step(replace(_step(records[-1], leader, stage), map=w[leader]))
+            left = count_left(epsilon, coming, floor)
+            problem.on_step(replace(_step(records[-1], leader, stage), map=w[leader], left=left))
         if floor_steps:
             still = record["map_change"] <= budget.tol
             if floor_steps >= 2:
@@ -105,8 +108,7 @@ def alternate(
             done = settled | _stalled(problem, records[-floor_steps:], budget)
             if done.all() or (floor_steps > ROUGH_STEPS and done[np.argmax(values)]):
                 break
-        if schedule is not None:
-            epsilon = schedule.after(epsilon, float(np.max(record["map_change"])))  # line 19
+        epsilon = coming
     return Run(w, coupler, records[-1]["objective"], values, settled, records, stage)
 
 
@@ -127,6 +129,13 @@ def _stalled(problem: Problem, records: list[dict[str, Any]], budget: Budget) ->
     with np.errstate(divide="ignore", invalid="ignore"):
         reached = np.log(now) + left * np.minimum(np.log(now / before), 0.0)
     return np.asarray(~risen & ~(reached <= np.log(max(budget.plan_tol, 1e-300))))
+
+
+def count_left(epsilon: float, coming: float, floor: float) -> int:
+    """Return about how many steps are left, if epsilon goes on falling as in the last step; it stays two steps at the floor."""
+    if epsilon <= floor or coming >= epsilon:
+        return 1
+    return 2 + round(math.log(floor / coming) / math.log(coming / epsilon))
 
 
 def _measure(

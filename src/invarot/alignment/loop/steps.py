@@ -105,8 +105,6 @@ def best_maps(problem: Problem, images: Array, w: Array) -> tuple[MapStep, Array
     if problem.seed_moment is not None:
         moment = moment + problem.seed_moment
     if problem.objective == "transport" and isinstance(problem.maps, SchattenBall):
-        step = best_quadratic_map(
-            problem.maps, problem.second_moment, moment, start=w, tol=MAP_TOL, max_iter=MAP_STEPS
-        )
+        step = best_quadratic_map(problem.maps, problem.second_moment, moment, start=w, tol=MAP_TOL, max_iter=MAP_STEPS)
         return step, moment
     return MapStep(problem.maps.best_map(moment), xp.zeros_like(moment[..., 0, 0]), 1), moment
