@@ -28,6 +28,7 @@ ORDER = (
     {"geometry", "transport", "retrieval", "words"},
     {"checks", "folders"},
     {"files", "schema"},
+    {"jobs"},
     {"arrays", "threads"},
     {"errors", "data"},
 )

@@ -25,7 +25,7 @@ from ..arrays import (
     to_numpy,
     transpose,
 )
-from ..threads import map_blocks, workers
+from ..threads import map_blocks
 from .marginals import Marginals
 from .onepass import can_compile, one_pass
 
@@ -35,6 +35,7 @@ NUMPY_BLOCK = 1 << 20  # scores per block: the block of a thread and its tempora
 TORCH_BLOCK = 1 << 24  # torch parallelises each operation itself: fewer, larger blocks
 CUDA_BLOCK = 1 << 27
 KEPT_BLOCK = 1 << 22  # a stored kernel is only read: larger blocks, less threading overhead
+READ_BLOCKS = 8  # of a stored kernel, at least
 LEAST_ROWS = 64  # with fewer, the matrix product spends its time packing y
 
 
@@ -199,9 +200,8 @@ class BlockedCost:
         n = self.shape[-2]
         per_row = math.prod(self.shape[:-2]) * self.shape[-1]
         step = block_entries(self.z) // per_row
-        if read and not is_torch(self.z):
-            share = math.ceil(n / workers())
-            step = share if self.compiled else min(KEPT_BLOCK // per_row, share)
+        if read and not is_torch(self.z):  # the same for any number of threads, so that sums are too
+            step = min(KEPT_BLOCK // per_row, math.ceil(n / READ_BLOCKS))
         step = max(LEAST_ROWS, step)
         return (slice(i, min(i + step, n)) for i in range(0, n, step))
 
