@@ -33,10 +33,12 @@ ORDER = (
     {"errors", "data"},
 )
 EXCEPTIONS = {
+    ("alignment.many", "storage"): "ManyAlignment.save, for the same reason",
     ("alignment.result", "storage"): "Alignment.save, imported when it is called: a result knows how to keep itself",
 }
 # Inside alignment, top to bottom, by the same rule.
 WITHIN = (
+    {"many"},
     {"align"},
     {"package"},
     {"result"},

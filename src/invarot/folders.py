@@ -53,8 +53,9 @@ class Kind:
 
 
 ALIGNMENT = Kind("invarot alignment", 1, "alignment", "invarot.load", "align the points again")
+MANY = Kind("invarot alignment of many spaces", 1, "many", "invarot.load_many", "align the spaces again")
 TRANSLATION = Kind("invarot translation", 3, "translation", "invarot.translation.load", "learn it again")
-KINDS = (ALIGNMENT, TRANSLATION)
+KINDS = (ALIGNMENT, MANY, TRANSLATION)
 
 
 def write_folder(
