@@ -21,14 +21,14 @@ ORDER = (
     {"experiments"},
     {ROOT},
     {"report", "estimators", "torch"},
-    {"translation", "migration", "clouds", "cells"},
+    {"translation", "migration", "clouds", "cells", "distributed"},
     {"baselines", "storage", "stores"},
     {"alignment"},
     {"starts"},
     {"geometry", "transport", "retrieval", "words"},
     {"checks", "folders"},
     {"files", "schema"},
-    {"jobs"},
+    {"jobs", "rows"},
     {"arrays", "threads"},
     {"errors", "data"},
 )
@@ -62,7 +62,7 @@ WITHIN = (
 APART = {"search", "improve", "judging"}  # none of them may know another
 SOLVING = {"alignment", "starts", "transport", "geometry", "retrieval"}  # where nothing may depend on chance of its own
 # the only modules that may know that torch exists; invarot.torch is a torch module for torch users
-TORCH = {"arrays", "transport.gpu", "torch"}
+TORCH = {"arrays", "transport.gpu", "torch", "distributed"}
 
 MODULES = {
     ".".join(path.relative_to(SRC).with_suffix("").parts).removesuffix("__init__").rstrip("."): path

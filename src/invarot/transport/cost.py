@@ -25,6 +25,7 @@ from ..arrays import (
     to_numpy,
     transpose,
 )
+from ..rows import ALL, Rows
 from ..threads import map_blocks
 from .marginals import Marginals
 from .onepass import can_compile, one_pass
@@ -71,8 +72,11 @@ class BlockedCost:
     multiply-adds over it; ``keep=False`` recomputes each block from z and y and stores one block at a time.
     """
 
-    def __init__(self, z: Array, y: Array, scale: float, a: Array, b: Array, *, keep: bool = True) -> None:
+    def __init__(
+        self, z: Array, y: Array, scale: float, a: Array, b: Array, *, keep: bool = True, rows: Rows = ALL
+    ) -> None:
         self.z, self.y, self.yt = z * scale, y, transpose(y)
+        self.rows = rows
         self._set_up((*z.shape[:-1], y.shape[-2]), a, b, keep)
 
     def _set_up(self, shape: tuple[int, ...], a: Array, b: Array, keep: bool) -> None:
@@ -110,7 +114,7 @@ class BlockedCost:
             left = self.a[..., rows] * xp.exp(u[..., rows] + top)
             return (left[..., None, :] @ kernel)[..., 0, :]
 
-        columns = sum(self._map_rows(work, read=self.keep)) * xp.exp(shift)
+        columns = self.rows.sum(sum(self._map_rows(work, read=self.keep))) * xp.exp(shift)
         lost = columns <= self.tiny
         fresh = v - xp.log(xp.where(lost, xp.full_like(columns, self.tiny), columns))
         if marginals is not None:
@@ -131,7 +135,7 @@ class BlockedCost:
         """Return the v that matches the column sums, in the log domain: vⱼ = −log Σᵢ aᵢ exp(Lij + uᵢ)."""
         xp = namespace(u)
         parts = [logsumexp(self._scores(rows) + (u + log(self.a))[..., rows, None], axis=-2) for rows in self._blocks()]
-        return -logsumexp(xp.stack(parts), axis=0)
+        return -self.rows.logsumexp(logsumexp(xp.stack(parts), axis=0))
 
     # -- the plan as an operator -----------------------------------------------------------------------------------
 
@@ -218,7 +222,7 @@ class MatrixCost(BlockedCost):
     """A cost given as a matrix (n, m): scores −cost/ε, one start."""
 
     def __init__(self, cost: Array, epsilon: float, a: Array, b: Array) -> None:
-        self.z, self.factor = cost[None], -1.0 / epsilon
+        self.z, self.factor, self.rows = cost[None], -1.0 / epsilon, ALL
         self._set_up(self.z.shape, a, b, keep=True)
 
     def plan(self, u: Array, v: Array) -> Array:

@@ -1,0 +1,77 @@
+"""One solve over several processes: the answer of one, few bytes, a clear end where a rank is lost."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from .ranks import run_ranks
+
+pytestmark = pytest.mark.torch
+pytest.importorskip("torch", reason="needs torch: pip install 'invarot[torch]'")
+
+
+@pytest.fixture(scope="module")
+def found():
+    return run_ranks(4, "one_two_four")[0]
+
+
+@pytest.mark.parametrize("case", ["auto", "given", "moved", "p2"])
+def test_the_answer_does_not_depend_on_the_number_of_ranks(found, case):
+    one = found[0][case, 1]
+    for count in (2, 4):
+        for rank in range(count):
+            other = found[rank][case, count]
+            np.testing.assert_allclose(other["map"], one["map"], atol=1e-8)
+            np.testing.assert_allclose(other["offset"], one["offset"], atol=1e-8)
+            np.testing.assert_array_equal(other["matches"], one["matches"])
+            assert (other["verdict"], other["steps"], other["rows"]) == (one["verdict"], one["steps"], 300)
+            assert other["objective"] == pytest.approx(one["objective"], abs=1e-10)
+
+
+def test_it_is_the_answer_of_one_process(found):
+    """invarot.align on all rows from the same start."""
+    import invarot
+
+    from .tasks import clouds
+
+    x, y, turn = clouds()
+    plain = invarot.align(x, y, start=np.linalg.qr(turn + 0.1)[0])
+    np.testing.assert_allclose(found[3]["given", 4]["map"], plain.map, atol=1e-8)
+    np.testing.assert_array_equal(found[3]["given", 4]["matches"], plain.matches("plan"))
+    assert found[0]["auto", 2]["verdict"] == invarot.align(x, y).verdict.word
+
+
+def test_every_rank_keeps_its_own_rows(found):
+    assert sum(found[rank]["auto", 4]["own"] for rank in range(4)) == 300
+    assert found[0]["auto", 4]["own"] < 100
+
+
+def test_rows_of_a_stage_stay_where_they_are_or_go_to_all():
+    ranks = run_ranks(2, "stages")[0]
+    for few in (10_000, 100):
+        np.testing.assert_array_equal(ranks[0][few]["map"], ranks[1][few]["map"])
+    np.testing.assert_allclose(ranks[0][100]["map"], ranks[0][10_000]["map"], atol=1e-8)
+
+
+def test_few_bytes_are_sent_per_step():
+    seen = run_ranks(2, "bytes_per_step")[0][0]
+    assert len(seen) > 3
+    for (_, before, *_), (sweeps, sent, m, d) in zip(seen, seen[1:], strict=False):
+        assert 8 * (m * sweeps + d * d) <= sent - before <= 8 * (m * sweeps + d * d) + 1024
+
+
+def test_a_lost_rank_ends_the_others_with_a_clear_error():
+    ranks, codes = run_ranks(3, "one_is_killed", lost=(1,))
+    assert codes[1] == 9
+    for rank in (0, 2):
+        message, seconds = ranks[rank]
+        assert message.startswith(f"group: expected an answer of every rank, got none on rank {rank} (")
+        assert seconds < 60
+
+
+def test_what_is_wrong_on_one_rank_is_raised_on_all():
+    left, right = run_ranks(2, "refusals")[0]
+    assert left[:4] == right[:4]
+    assert [message.split(":")[0] for message in left] == ["x", "x, y, rng", "x, y, rng", "refit", "seeds"]
+    assert left[0].endswith("(rank 1)")
