@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
-from .ranks import run_ranks
+from .ranks import ROOT, run_ranks
 
 pytestmark = pytest.mark.torch
 pytest.importorskip("torch", reason="needs torch: pip install 'invarot[torch]'")
@@ -75,3 +80,24 @@ def test_what_is_wrong_on_one_rank_is_raised_on_all():
     assert left[:4] == right[:4]
     assert [message.split(":")[0] for message in left] == ["x", "x, y, rng", "x, y, rng", "refit", "seeds"]
     assert left[0].endswith("(rank 1)")
+
+
+def test_files_under_torchrun(tmp_path):
+    """Two ranks started by torchrun read their own rows and write their own parts; the map is that of all rows."""
+    import invarot
+
+    from .tasks import clouds
+
+    x, y, turn = clouds()
+    np.save(tmp_path / "x.npy", x.astype(np.float32))
+    np.save(tmp_path / "y.npy", y.astype(np.float32))
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--standalone", "-m", "invarot", "align",
+               "x.npy", "y.npy", "-o", "out", "--unordered", "--json"]  # fmt: skip
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["verdict"]["word"] == "aligned"
+    parts = [invarot.load(tmp_path / "out" / f"rank-{rank}-of-2") for rank in range(2)]
+    np.testing.assert_array_equal(parts[0].map, parts[1].map)
+    np.testing.assert_allclose(parts[0].map, turn, atol=0.02)
+    assert [len(part.plan.u) for part in parts] == [150, 150]

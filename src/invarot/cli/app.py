@@ -17,7 +17,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from .. import __version__
 from ..alignment.verdict import Verdict
 from ..checks import check_choice
-from ..errors import InputError, MemoryBound, MissingExtra
+from ..errors import InputError, MemoryBound, MissingExtra, WorkersLost
 from ..retrieval.scores import METHODS
 from .text import escape_unsafe, print_json, print_line
 
@@ -56,7 +56,7 @@ def run() -> int:
             stream.reconfigure(errors="backslashreplace")  # half a character, or a letter that the terminal lacks
     try:
         app()
-    except (InputError, MissingExtra, MemoryBound, OSError) as error:  # OSError: disk full, permission denied
+    except (InputError, MissingExtra, MemoryBound, WorkersLost, OSError) as error:  # OSError: disk full, permission denied
         print(f"invarot: {escape_unsafe(str(error))}", file=sys.stderr)
         return BAD_INPUT
     except SystemExit as done:
