@@ -96,9 +96,9 @@ def dask_cluster():
     from distributed import Client, LocalCluster
     from joblib import parallel_config
 
-    with quiet(), LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-        with Client(cluster), parallel_config(backend="dask"):
-            yield
+    workers = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with quiet(), LocalCluster(**workers) as cluster, Client(cluster), parallel_config(backend="dask"):
+        yield
 
 
 @contextmanager

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from . import baselines, cells, clouds, distributed, migration, stores, translation, words
     from .alignment.align import align
-    from .alignment.many import ManyAlignment, align_many
     from .alignment.history import History, StartRecord, Status, Step
+    from .alignment.many import ManyAlignment, align_many
     from .alignment.options import Exact, Rotations, Schatten, Search, Sinkhorn, Stages
     from .alignment.paper import paper
     from .alignment.result import Alignment

@@ -88,4 +88,3 @@ def _attempt(task: Callable[[], T]) -> Outcome:
         return True, task()
     except Exception as error:
         return False, error
-

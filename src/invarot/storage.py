@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import asdict
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from .alignment.history import History, Step
 from .alignment.many import ManyAlignment, Pair
 from .alignment.result import Alignment
 from .alignment.verdict import WORDS
-from .arrays import to_numpy
+from .arrays import Array, to_numpy
 from .checks import check_choice, check_number
 from .errors import InputError
 from .folders import ABOUT_FILE, ALIGNMENT, MANY, building, read_folder, write_folder
@@ -69,9 +69,7 @@ def save_many(found: ManyAlignment, path: str | os.PathLike[str]) -> None:
         for number, one in enumerate(ones.values())
     }
     pairs = [{**asdict(pair), "verdict": pair.verdict.as_dict(), "status": pair.status.name} for pair in found.pairs]
-    write_folder(
-        path, MANY, arrays, {"spaces": list(found.maps), "pairs": pairs, "unrelated": list(found.unrelated)}
-    )
+    write_folder(path, MANY, arrays, {"spaces": list(found.maps), "pairs": pairs, "unrelated": list(found.unrelated)})
 
 
 def load_many(path: str | os.PathLike[str]) -> ManyAlignment:
@@ -83,13 +81,16 @@ def load_many(path: str | os.PathLike[str]) -> ManyAlignment:
         unrelated = tuple(check(list[str], facts.get("unrelated"), "unrelated"))
         everyone = {*names, *unrelated}
         if len(everyone) != len(names) + len(unrelated) or any({one.first, one.second} - everyone for one in pairs):
-            raise InputError("spaces, pairs, unrelated: expected each space once and no others in pairs, got other names")
+            raise InputError(
+                "spaces, pairs, unrelated: expected each space once and no others in pairs, got other names"
+            )
         for pair in pairs:
             check_choice(pair.verdict.word, "verdict.word", WORDS)
         shapes = {f"map.{number}": f"f d{number} d" for number in range(len(names))}
         check_arrays(arrays, shapes | {f"offset.{number}": "f d" for number in range(len(names))})
         maps, offsets = (
-            {name: arrays[f"{part}.{number}"] for number, name in enumerate(names)} for part in ("map", "offset")
+            {name: cast(Array, arrays[f"{part}.{number}"]) for number, name in enumerate(names)}
+            for part in ("map", "offset")
         )
         return ManyAlignment(maps, offsets, pairs, unrelated)
 

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -62,7 +63,7 @@ def test_rows_of_a_stage_stay_where_they_are_or_go_to_all():
 def test_few_bytes_are_sent_per_step():
     seen = run_ranks(2, "bytes_per_step")[0][0]
     assert len(seen) > 3
-    for (_, before, *_), (sweeps, sent, m, d) in zip(seen, seen[1:], strict=False):
+    for (_, before, *_), (sweeps, sent, m, d) in pairwise(seen):
         assert 8 * (m * sweeps + d * d) <= sent - before <= 8 * (m * sweeps + d * d) + 1024
 
 

@@ -256,9 +256,7 @@ def _largest_group(count: int, solved: Mapping[tuple[int, int], _Solved]) -> lis
     return sorted(best) if len(best) > 1 else []
 
 
-def _fit_maps(
-    kept: list[int], solved: Mapping[tuple[int, int], _Solved], clouds: Sequence[Array]
-) -> dict[int, Array]:
+def _fit_maps(kept: list[int], solved: Mapping[tuple[int, int], _Solved], clouds: Sequence[Array]) -> dict[int, Array]:
     """Return the map of each space that is kept, from the moments of the sound pairs among them."""
     if not kept:
         return {}

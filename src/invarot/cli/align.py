@@ -111,7 +111,9 @@ def align_ranks(
     from ..distributed.files import align_files
 
     if unused:
-        raise InputError(f"{unused[0]}: expected no options for words under torchrun, which aligns vectors; leave it out")
+        raise InputError(
+            f"{unused[0]}: expected no options for words under torchrun, which aligns vectors; leave it out"
+        )
     result, folder, rank = align_files(
         source, target, output, device=device, memory=memory, rng=seed, p=math.inf if p is None else p,
         ordered=not unordered, overwrite=force,

@@ -56,7 +56,13 @@ def run() -> int:
             stream.reconfigure(errors="backslashreplace")  # half a character, or a letter that the terminal lacks
     try:
         app()
-    except (InputError, MissingExtra, MemoryBound, WorkersLost, OSError) as error:  # OSError: disk full, permission denied
+    except (
+        InputError,
+        MissingExtra,
+        MemoryBound,
+        WorkersLost,
+        OSError,
+    ) as error:  # OSError: disk full, permission denied
         print(f"invarot: {escape_unsafe(str(error))}", file=sys.stderr)
         return BAD_INPUT
     except SystemExit as done:

@@ -114,9 +114,7 @@ def draw_sample(problem: Problem, shards: Shards, rng: np.random.Generator) -> P
     return replace(problem, x=points, a=weights / float(namespace(points).sum(weights)), rows=rows)
 
 
-def solve_all_rows(
-    problem: Problem, sample: Problem, shards: Shards, asked: Asked, rng: np.random.Generator
-) -> Found:
+def solve_all_rows(problem: Problem, sample: Problem, shards: Shards, asked: Asked, rng: np.random.Generator) -> Found:
     """Return the answer on all rows, with the rivals and starts of the search."""
     if asked.name == "given" and asked.maps is not None and asked.maps.shape[0] == 1:
         run = solve_in_stages(problem, shards.share(asked.maps), problem.budgets.solve, rng=rng)
@@ -130,15 +128,15 @@ def solve_all_rows(
     return replace(found, candidates=(best, *found.candidates[1:]))
 
 
-
-
 def _check_on_every_rank(
     x: Any, y: Any, group: Any, solver: Any, p: Any, translate: Any, scale: Any, require: Any, rng: Any
 ) -> tuple[Array, Array]:
     """Check the arguments of every rank, so that what is wrong on one is raised on all and none waits for it."""
     try:
         if not isinstance(solver, Sinkhorn) or (solver.stages is not None and solver.stages.of == "clusters"):
-            raise InputError(f"solver: expected Sinkhorn(...) without stages of clusters over many ranks, got {solver!r}")
+            raise InputError(
+                f"solver: expected Sinkhorn(...) without stages of clusters over many ranks, got {solver!r}"
+            )
         if solver.refit:
             raise InputError("refit: expected False over many ranks, got True; refit on one")
         if require is not None:

@@ -37,9 +37,7 @@ def mean_square(points: Array, weights: Array, rows: Rows = ALL) -> float:
     return float(rows.sum(namespace(points).sum(weights[:, None] * points**2)))
 
 
-def make_frame(
-    points: Array, weights: Array, *, center: bool, whiten: bool, unit: bool, rows: Rows = ALL
-) -> Frame:
+def make_frame(points: Array, weights: Array, *, center: bool, whiten: bool, unit: bool, rows: Rows = ALL) -> Frame:
     """Return the frame of one cloud.
 
     ``center`` moves the weighted mean to 0, ``unit`` makes the mean squared norm 1, ``whiten`` makes the second moment

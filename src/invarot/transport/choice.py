@@ -105,16 +105,21 @@ def check_exact_fits(n: int, m: int, *, assignment: bool, memory: int | None, li
         )
 
 
-def make_cost(
-    z: Array, y: Array, scale: float, a: Array, b: Array, *, memory: int | None, rows: Rows = ALL
-) -> Cost:
+def make_cost(z: Array, y: Array, scale: float, a: Array, b: Array, *, memory: int | None, rows: Rows = ALL) -> Cost:
     """Return a cost object for z (s, n, d): dense if its kernel fits ``memory`` bytes and is faster, else streamed."""
     batch, n, d = z.shape
     m = y.shape[0]
     bound = memory if memory is not None else int(SHARE_OF_FREE * free_memory(z))
     fits = memory_needed(z, y, dense=True) <= bound
     kernels = on_cuda(z) and z.dtype.itemsize == 4
-    if kernels and rows.whole and batch >= FUSED_STARTS and max(n, m) <= FUSED_POINTS and d <= FUSED_DIMENSIONS and has_triton():
+    if (
+        kernels
+        and rows.whole
+        and batch >= FUSED_STARTS
+        and max(n, m) <= FUSED_POINTS
+        and d <= FUSED_DIMENSIONS
+        and has_triton()
+    ):
         from .gpu.small import SmallCost
 
         return SmallCost(z, y, scale, a, b)
@@ -131,7 +136,14 @@ def make_cost(
 
         precision = precision_for(z, y, scale)
         work = d * (3 if precision == "fp32" else 1)
-        if rows.whole and batch == 1 and n * m >= KEPT_ENTRIES and work > KEPT_WORK and has_triton() and need + 2 * n * m <= bound:
+        if (
+            rows.whole
+            and batch == 1
+            and n * m >= KEPT_ENTRIES
+            and work > KEPT_WORK
+            and has_triton()
+            and need + 2 * n * m <= bound
+        ):
             from .gpu.kept import KeptCost
 
             return KeptCost(z, y, scale, a, b, precision=precision)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from ..arrays import (
     Array,
@@ -114,7 +114,8 @@ class BlockedCost:
             left = self.a[..., rows] * xp.exp(u[..., rows] + top)
             return (left[..., None, :] @ kernel)[..., 0, :]
 
-        columns = self.rows.sum(sum(self._map_rows(work, read=self.keep))) * xp.exp(shift)
+        total: Any = sum(self._map_rows(work, read=self.keep))
+        columns = self.rows.sum(total) * xp.exp(shift)
         lost = columns <= self.tiny
         fresh = v - xp.log(xp.where(lost, xp.full_like(columns, self.tiny), columns))
         if marginals is not None:

@@ -45,7 +45,9 @@ class EntropicCoupler:
         xp = namespace(w)
         problem = self.problem
         self.z = problem.x @ w
-        cost = make_cost(self.z, problem.y, 2 / epsilon, problem.a, problem.b, memory=self.budget.memory, rows=problem.rows)
+        cost = make_cost(
+            self.z, problem.y, 2 / epsilon, problem.a, problem.b, memory=self.budget.memory, rows=problem.rows
+        )
         warm = self.potentials.at((self.epsilon or epsilon) / epsilon)
         self.epsilon = epsilon
         found = sinkhorn(cost, problem.a, problem.b, warm=warm, tol=tol, max_iter=self.budget.plan_max_iter)

@@ -65,9 +65,7 @@ def find_plain(problem: Problem, asked: Asked, found: Found, rng: np.random.Gene
     return race(plain, make_waves(plain, asked, rng), waves=1, rng=rng).candidates
 
 
-def race(
-    problem: Problem, coming: Iterator[Wave], *, waves: int, rng: np.random.Generator, n_jobs: int = 1
-) -> Found:
+def race(problem: Problem, coming: Iterator[Wave], *, waves: int, rng: np.random.Generator, n_jobs: int = 1) -> Found:
     """Run waves of starts until an answer holds for unseen points, two waves agree on it, or ``waves`` are used.
 
     The best of a wave is solved in full, and so is every other answer that scores as well in the race: this detects
