@@ -9,6 +9,7 @@ from .axes import axes
 from .clusters import clusters
 from .fused import fused
 from .identity import identity
+from .leading import leading
 from .random import random
 from .relaxation import relaxation
 from .seeds import seeds
@@ -21,8 +22,9 @@ STARTS: dict[str, Callable[..., Array]] = {
     "axes": axes,
     "signature": signature,
     "fused": fused,
+    "leading": leading,
     "relaxation": relaxation,
     "clusters": clusters,
 }
 
-__all__ = ["STARTS", "axes", "clusters", "fused", "identity", "random", "relaxation", "seeds", "signature"]
+__all__ = ["STARTS", "axes", "clusters", "fused", "identity", "leading", "random", "relaxation", "seeds", "signature"]

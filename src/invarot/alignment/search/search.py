@@ -66,22 +66,21 @@ def find_plain(problem: Problem, asked: Asked, found: Found, rng: np.random.Gene
 
 
 def race(problem: Problem, coming: Iterator[Wave], *, waves: int, rng: np.random.Generator, n_jobs: int = 1) -> Found:
-    """Run waves of starts until an answer holds for unseen points, two waves agree on it, or ``waves`` are used.
+    """Run waves of starts until an answer holds for unseen points, two solves agree on it, or ``waves`` are used.
 
     The best of a wave is solved in full, and so is every other answer that scores as well in the race: this detects
     symmetries.
     """
     candidates: list[Candidate] = []
     records: list[StartRecord] = []
-    leaders: list[Candidate] = []  # of each wave
-    for wave in islice(coming, waves):
+    for number, wave in enumerate(islice(coming, waves), 1):
         finals, dropped = solve_wave(problem, wave, rng, n_jobs=n_jobs)
         records += [*(StartRecord(one.name, one.objective, True) for one in finals), *dropped]
         candidates += finals
-        leaders.append(max(finals, key=_value))
         best = max(candidates, key=_value)
-        agreeing = sum(same_answer(problem, best.map, leader.map) for leader in leaders)
-        if len(leaders) == waves or agreeing >= 2 or explains_unseen(problem, best.map, rng):
+        # finalists of one race differ, so two that end at one answer came to it from different sides
+        agreeing = sum(same_answer(problem, best.map, one.map) for one in candidates)
+        if number == waves or agreeing >= 2 or explains_unseen(problem, best.map, rng):
             break
     candidates.sort(key=_value, reverse=True)
     stacked = namespace(problem.x).stack([one.map for one in candidates])
@@ -123,7 +122,8 @@ def note_unused(problem: Problem, asked: Asked, records: tuple[StartRecord, ...]
     notes = []
     stages = problem.budgets.stages
     sizes = stage_sizes(problem, problem.budgets.solve)
-    subsampled = {"auto": race_points(len(records)), **dict.fromkeys(("signature", "fused", "seeds"), 5000)}
+    subsampled = {"auto": race_points(len(records)), "leading": 2000}
+    subsampled.update(dict.fromkeys(("signature", "fused", "seeds"), 5000))
     first_rows = problem.largest > subsampled.get(asked.name, 400 if asked.name == "relaxation" else problem.largest)
     if problem.ordered and not first_rows and not (sizes and (stages is None or stages.of == "points")):
         notes.append(f"ordered: no effect, since no rows were drawn from {problem.largest} points")
@@ -146,7 +146,7 @@ def make_starts(problem: Problem, asked: Asked, rng: np.random.Generator) -> Wav
         options["n_starts"] = asked.n_starts or 1
     if asked.name == "seeds":
         options["pairs"] = asked.pairs
-    if asked.name in ("seeds", "signature", "fused", "relaxation"):
+    if asked.name in ("seeds", "signature", "fused", "leading", "relaxation"):
         options["ordered"] = problem.ordered
     if asked.name == "signature":
         options.update(side=asked.side, side_weight=asked.side_weight)
