@@ -8,7 +8,7 @@ import time
 import numpy as np
 import torch.distributed as dist
 
-from invarot import Sinkhorn, Stages, distributed
+from invarot import Schedule, Sinkhorn, Stages, distributed
 from invarot.distributed import align as align_module
 from invarot.distributed.shards import Shards
 from invarot.errors import InputError, WorkersLost
@@ -121,3 +121,22 @@ def refusals():
         except InputError as error:
             told.append(str(error))
     return told
+
+
+def interrupted(path, count):
+    """Three ranks that end in the middle, or some that resume; the map, the steps and whether the file is left."""
+    x, y, turn = clouds()
+    options = {"start": turn, "solver": Sinkhorn(schedule=Schedule(0.1, 0.7, 0.01))}
+    ranks, seen = int(count), []
+
+    def watch(step):
+        seen.append(step.epsilon)
+        if ranks == 3 and step.epsilon < 0.03:
+            raise KeyboardInterrupt
+
+    try:
+        found = distributed.align(cut(x, dist.get_rank(), ranks), y, on_step=watch, checkpoint=path, **options)
+    except KeyboardInterrupt:
+        return None, seen, os.path.exists(path)
+    dist.barrier()
+    return found.map, seen, os.path.exists(path)

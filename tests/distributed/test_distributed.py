@@ -102,3 +102,15 @@ def test_files_under_torchrun(tmp_path):
     np.testing.assert_array_equal(parts[0].map, parts[1].map)
     np.testing.assert_allclose(parts[0].map, turn, atol=0.02)
     assert [len(part.plan.u) for part in parts] == [150, 150]
+
+
+def test_a_checkpoint_resumes_with_another_number_of_ranks(tmp_path):
+    path = str(tmp_path / "state")
+    stopped = run_ranks(3, "interrupted", path, "3")[0]
+    assert [left for _, _, left in stopped] == [True] * 3
+    resumed = run_ranks(2, "interrupted", path, "2")[0]
+    whole = run_ranks(1, "interrupted", path + "-none", "1")[0][0]
+    for map_, seen, left in resumed:
+        np.testing.assert_allclose(map_, whole[0], atol=1e-5)
+        assert seen[0] == stopped[0][1][-1] < whole[1][0]
+        assert not left

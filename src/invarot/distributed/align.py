@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..alignment.candidate import Found, continue_from, make_candidate
-from ..alignment.history import StartRecord
+from ..alignment.history import StartRecord, Step
 from ..alignment.improve.improve import improve
 from ..alignment.improve.sharpen import sharpen
 from ..alignment.judging.hints import add_next_step
 from ..alignment.judging.judge import judge
+from ..alignment.loop.alternate import alternate
 from ..alignment.loop.stages import solve_in_stages
 from ..alignment.options import Rotations, Schatten, Search, Sinkhorn
 from ..alignment.package import describe_options, package
@@ -27,6 +29,7 @@ from ..arrays import Array, namespace, to_numpy
 from ..checks import check_choice, check_count, check_flag, check_points, check_range, check_same_library
 from ..errors import InputError, NotAligned
 from ..threads import own_threads
+from .checkpoint import Checkpoint
 from .shards import Shards, exchange
 
 SAMPLE = 5000  # rows of x that every rank gets: as many as signatures look at, and more than are judged
@@ -48,6 +51,7 @@ def align(
     on_step: Observer | None = None,
     solver: Sinkhorn | None = None,
     ordered: bool = False,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> Alignment:
     """Align two clouds, the rows of x cut over the ranks of a torch.distributed group; every rank calls this.
 
@@ -67,6 +71,9 @@ def align(
         The same on every rank.
     ordered : bool
         As in :class:`invarot.Search`.
+    checkpoint : path, optional
+        File, seen by the first rank and by all that resume, that holds the state after every step on all rows. A call that
+        finds it goes on from there, with any number of ranks. It is removed at the end.
     p, translate, scale, start, n_starts, effort, require, on_step, solver
         As in :func:`invarot.align`; ``solver`` is a Sinkhorn. Weights are uniform.
 
@@ -90,7 +97,14 @@ def align(
         )  # fmt: skip
         sample = draw_sample(problem, shards, generator)
         asked = check_asked(sample, start, n_starts, effort, None, Search(ordered=ordered), None)
-        found = solve_all_rows(problem, sample, shards, asked, generator)
+        keeper = None
+        if checkpoint is not None:
+            facts = {
+                "rows": sum(shards.sizes), "targets": _digest(y), "rng": rng, "maps": repr(maps), "solver": repr(solver),
+                "translate": translate, "scale": scale, "start": asked.name,
+            }  # fmt: skip
+            keeper = Checkpoint(checkpoint, problem, facts, writes=shards.rank == 0)
+        found = solve_all_rows(problem, sample, shards, asked, generator, keeper)
         verdict = judge(sample, found, generator)
     verdict = exchange(verdict, group)[0]
     verdict = add_next_step(verdict, sample, found.best.map, searched=asked.name == "auto", effort=effort)
@@ -99,6 +113,8 @@ def align(
         n_starts=n_starts, seeds=0,
     )  # fmt: skip
     result = package(problem, found, verdict, x, y, a, b, settings)
+    if keeper is not None:
+        keeper.drop()
     if require is not None and not result.verdict.meets(require):
         raise NotAligned(f'require="{require}": the verdict is {result.verdict}', result)
     result.status.warn()
@@ -114,8 +130,25 @@ def draw_sample(problem: Problem, shards: Shards, rng: np.random.Generator) -> P
     return replace(problem, x=points, a=weights / float(namespace(points).sum(weights)), rows=rows)
 
 
-def solve_all_rows(problem: Problem, sample: Problem, shards: Shards, asked: Asked, rng: np.random.Generator) -> Found:
-    """Return the answer on all rows, with the rivals and starts of the search."""
+def solve_all_rows(
+    problem: Problem,
+    sample: Problem,
+    shards: Shards,
+    asked: Asked,
+    rng: np.random.Generator,
+    keeper: Checkpoint | None = None,
+) -> Found:
+    """Return the answer on all rows, with the rivals and starts of the search; with a ``keeper``, from where it was left."""
+    saved = None if keeper is None else keeper.load()
+    if keeper is not None:
+        problem = replace(problem, on_step=_both(keeper.watch, problem.on_step))
+    if keeper is not None and saved is not None:
+        run = alternate(problem, shards.share(saved.map)[None], problem.budgets.solve.from_epsilon(saved.epsilon))
+        best = make_candidate(problem, run, 0, "checkpoint")
+        rivals = tuple(replace(best, map=one) for one in saved.rivals)
+        found = Found((best, *rivals), (StartRecord(best.name, best.objective, True),), better=saved.better)
+        keeper.rivals, keeper.better = saved.rivals, saved.better
+        return replace(found, candidates=(sharpen(problem, best) or best, *rivals))
     if asked.name == "given" and asked.maps is not None and asked.maps.shape[0] == 1:
         run = solve_in_stages(problem, shards.share(asked.maps), problem.budgets.solve, rng=rng)
         best = make_candidate(problem, run, 0, asked.name)
@@ -123,9 +156,24 @@ def solve_all_rows(problem: Problem, sample: Problem, shards: Shards, asked: Ask
     else:
         found = improve(sample, run_search(sample, asked, rng))
         begun = found.best
+        if keeper is not None and len(found.candidates) > 1:
+            keeper.rivals = namespace(begun.map).stack([one.map for one in found.candidates[1:]])
+        if keeper is not None:
+            keeper.better = found.better
         best = continue_from(problem, begun, shards.share(begun.map), problem.budgets.solve.at_floor(), stage="solve")
     best = sharpen(problem, best) or best
     return replace(found, candidates=(best, *found.candidates[1:]))
+
+
+def _both(first: Observer, second: Observer | None) -> Observer:
+    """Return an observer that calls both."""
+
+    def watch(step: Step) -> None:
+        first(step)
+        if second is not None:
+            second(step)
+
+    return watch
 
 
 def _check_on_every_rank(
