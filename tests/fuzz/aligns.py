@@ -148,7 +148,8 @@ def check_result(found: invarot.Alignment) -> None:
     with np.errstate(over="ignore"):
         rows, columns = plan.marginals()
     assert math.isfinite(plan.error), "the error of the plan is not finite"
-    assert np.isfinite(rows).all() and np.isfinite(columns).all(), "the plan is not finite"
+    assert np.isfinite(rows).all(), "the plan is not finite"
+    assert np.isfinite(columns).all(), "the plan is not finite"
     if found.overlap is not None:
         assert all(0 <= share <= 1 + 1e-6 for share in found.overlap), "a share is not in [0, 1]"
         return

@@ -30,7 +30,7 @@ def package(
         w = inner = best.map[:-1]
         shift = best.map[-1] @ problem.frame_y.inverse
     if problem.scale and problem.overlap is None:
-        moment = transpose(problem.x) @ best.plan.apply(problem.y)
+        moment = problem.rows.sum(transpose(problem.x) @ best.plan.apply(problem.y))
         inner = best_scale(moment, problem.second_moment, w) * w
     matrix = problem.frame_x.linear @ inner @ problem.frame_y.inverse
     offset = problem.frame_y.origin - problem.frame_x.origin @ matrix

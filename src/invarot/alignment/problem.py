@@ -11,9 +11,10 @@ import numpy as np
 
 from ..arrays import Array, as_like, machine_epsilon, namespace, to_numpy, transpose
 from ..errors import InputError
-from ..geometry.frames import Frame, make_frame, mean_square, weighted_second_moment
+from ..geometry.frames import Frame, make_frame, mean_square, weighted_mean, weighted_second_moment
 from ..geometry.orthogonal import RotationGroup
 from ..geometry.schatten import SchattenBall, identity_radius
+from ..rows import ALL, Rows
 from ..transport.schedule import Schedule
 from .budget import Budgets, make_budgets, relative_spacing
 from .history import Step
@@ -49,6 +50,7 @@ class Problem:
     overlap: Overlap | None = None  # None: all mass is matched
     scales: Scales | None = None  # what is near, where only a part corresponds
     affine: bool = False  # whether x has a last coordinate 1, so that the last row of a map is its offset
+    rows: Rows = ALL  # whether x and a are all rows or a part of them
 
     @property
     def score_scale(self) -> float:
@@ -62,7 +64,7 @@ class Problem:
 
     @property
     def largest(self) -> int:
-        return int(max(self.x.shape[0], self.y.shape[0]))
+        return int(max(self.rows.count(self.x), self.y.shape[0]))
 
     @property
     def flat_clouds(self) -> list[str]:
@@ -85,25 +87,25 @@ class Problem:
 
 def pose(
     x: Array, y: Array, a: Array, b: Array, *, maps: Maps, solver: Solver, translate: bool = False, scale: bool = False,
-    ordered: bool = False, on_step: Observer | None = None,
+    ordered: bool = False, on_step: Observer | None = None, rows: Rows = ALL,
 ) -> Problem:  # fmt: skip
     """Return the problem for checked points and weights (zero weights allowed)."""
     dx, dy = x.shape[1], y.shape[1]
     _check_together(maps, solver, scale, dx, dy)
     unit = scale and not maps.whiten
-    frame_x = make_frame(x, a, center=translate, whiten=maps.whiten, unit=unit)
+    frame_x = make_frame(x, a, center=translate, whiten=maps.whiten, unit=unit, rows=rows)
     frame_y = make_frame(y, b, center=translate, whiten=maps.whiten, unit=unit)
     inside_x, inside_y = frame_x.enter(x)[a > 0], frame_y.enter(y)[b > 0]
     weight_x, weight_y = a[a > 0], b[b > 0]
-    square_x, square_y = mean_square(inside_x, weight_x), mean_square(inside_y, weight_y)
+    square_x, square_y = mean_square(inside_x, weight_x, rows), mean_square(inside_y, weight_y)
     size = maps.ball.size(dx, dy)
-    largest = _check_mapped(inside_x, size) * _longest(inside_y)
+    largest = _check_mapped(_longest(inside_x, rows), size, inside_x) * _longest(inside_y)
     reach = size / identity_radius(float(maps.p), min(dx, dy))
-    second_moment = weighted_second_moment(inside_x, weight_x)
+    second_moment = weighted_second_moment(inside_x, weight_x, rows)
     cost_scale = 2 * math.sqrt(square_x * square_y) * reach or 1.0
-    count = max(inside_x.shape[0], inside_y.shape[0])
-    variance_scale = math.sqrt(_variance(inside_x, weight_x) * _variance(inside_y, weight_y)) * reach or 1.0
-    spacing = relative_spacing(second_moment, weight_x @ inside_x, count)
+    count = max(rows.count(inside_x), inside_y.shape[0])
+    variance_scale = math.sqrt(_variance(inside_x, weight_x, rows) * _variance(inside_y, weight_y)) * reach or 1.0
+    spacing = relative_spacing(second_moment, weighted_mean(inside_x, weight_x, rows), count)
     return Problem(
         x=inside_x,
         y=inside_y,
@@ -124,25 +126,27 @@ def pose(
             inside_x, largest, cost_scale
         ),
         on_step=on_step,
+        rows=rows,
     )
 
 
-def _check_mapped(points: Array, size: float) -> float:
+def _check_mapped(norm: float, size: float, points: Array) -> float:
     """Return the largest norm of points under a map of norm ``size``; raise where its powers leave the range of the dtype."""
-    longest = _longest(points) * size
+    longest = norm * size
     info = namespace(points).finfo(points.dtype)
     low, high = float(info.smallest_normal) ** 0.25, float(info.max) ** 0.25
     if not low < (longest or size) < high:
         raise InputError(
             f"radius: expected mapped points between {low:.0e} and {high:.0e} in {points.dtype}, got a radius of {size:.3g} and "
-            f"points of up to {_longest(points):.3g}; change the unit of x, or the radius"
+            f"points of up to {norm:.3g}; change the unit of x, or the radius"
         )
     return longest
 
 
-def _longest(points: Array) -> float:
+def _longest(points: Array, rows: Rows = ALL) -> float:
+    """Return the largest norm of all points."""
     xp = namespace(points)
-    return float(xp.max(xp.linalg.vector_norm(points, axis=1)))
+    return float(rows.max(xp.max(xp.linalg.vector_norm(points, axis=1))))
 
 
 def _check_together(maps: Maps, solver: Solver, scale: bool, dx: int, dy: int) -> None:
@@ -261,8 +265,8 @@ def keep_matched(problem: Problem, w: Array, matched: tuple[Array, Array]) -> tu
     return kept, w
 
 
-def _variance(points: Array, weights: Array) -> float:
-    return mean_square(points - weights @ points, weights)
+def _variance(points: Array, weights: Array, rows: Rows = ALL) -> float:
+    return mean_square(points - weighted_mean(points, weights, rows), weights, rows)
 
 
 def transport_cost(problem: Problem, moment: Array, w: Array) -> Array:

@@ -9,7 +9,6 @@ from .acceleration import Anderson
 from .cost import Cost, WholeCost
 from .marginals import Capped, Marginals
 
-
 ROUNDING_EVERY = 64  # sweeps, after which a tolerance finer than rounding is no longer waited for
 
 

@@ -149,7 +149,7 @@ def _measure(
         plan_change = xp.full_like(score, xp.nan)
     else:
         move = xp.sum((plan.images - last_images) ** 2, axis=-1) / problem.a
-        plan_change = xp.sqrt(xp.sum(move, axis=-1) / (problem.mean_square_y or 1.0))
+        plan_change = xp.sqrt(problem.rows.sum(xp.sum(move, axis=-1)) / (problem.mean_square_y or 1.0))
     size = xp.sqrt(xp.sum(new**2, axis=(-2, -1)))
     return {
         "objective": to_numpy(score if problem.sign > 0 else cost),

@@ -14,7 +14,6 @@ from ...transport.sinkhorn import Potentials, sinkhorn
 from ..budget import Budget
 from ..problem import Problem
 
-
 # of Frank–Wolfe in one map step: the next one continues from its map
 MAP_TOL, MAP_STEPS = 1e-6, 200
 
@@ -50,15 +49,18 @@ class EntropicCoupler:
         xp = namespace(w)
         problem = self.problem
         self.z = problem.x @ w
-        cost = make_cost(self.z, problem.y, 2 / epsilon, problem.a, problem.b, memory=self.budget.memory)
+        cost = make_cost(
+            self.z, problem.y, 2 / epsilon, problem.a, problem.b, memory=self.budget.memory, rows=problem.rows
+        )
         warm = self.potentials.at((self.epsilon or epsilon) / epsilon)
         self.epsilon = epsilon
         found = sinkhorn(cost, problem.a, problem.b, warm=warm, tol=tol, max_iter=self.budget.plan_max_iter)
         self.potentials = found
         images, mass = cost.images(found.u, found.v)
         inner = 2 * xp.sum(images * self.z, axis=(-2, -1))
-        divergence = inner + epsilon * (xp.sum(mass * found.u, axis=-1) + xp.sum(problem.b * found.v, axis=-1))
-        self.error = xp.sum(xp.abs(mass - problem.a), axis=-1)
+        over_x = inner + epsilon * xp.sum(mass * found.u, axis=-1), xp.sum(xp.abs(mass - problem.a), axis=-1)
+        divergence, self.error = problem.rows.sum(xp.stack(over_x))
+        divergence = divergence + epsilon * xp.sum(problem.b * found.v, axis=-1)
         return PlanStep(images, divergence, self.error, found.iterations, cost.mode)
 
     def plan(self, start: int) -> EntropicPlan:
@@ -101,7 +103,7 @@ def make_coupler(
 def best_maps(problem: Problem, images: Array, w: Array) -> tuple[MapStep, Array]:
     """Return the map step, and its moments (s, dx, dy); Frank–Wolfe starts from ``w``."""
     xp = namespace(images)
-    moment = transpose(problem.x) @ images
+    moment = problem.rows.sum(transpose(problem.x) @ images)
     if problem.seed_moment is not None:
         moment = moment + problem.seed_moment
     if problem.objective == "transport" and isinstance(problem.maps, SchattenBall):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,8 @@ from ...arrays import Array, as_like, namespace, on_cuda
 from ...checks import in_range
 from ...starts.portfolio import Wave
 from ..budget import Budget
-from ..loop.alternate import alternate
-from ..loop.batches import make_batches
+from ..loop.alternate import Run, alternate
+from ..loop.batches import STARTS_PER_BATCH, make_batches, run_batches
 from ..loop.stages import subproblem
 from ..problem import Problem, distinct, slack
 from ..tuning import FINALISTS, RACE_ENTRIES
@@ -33,7 +34,7 @@ def race_points(starts: int) -> int:
     return int((RACE_ENTRIES / starts) ** 0.5)
 
 
-def run_heats(problem: Problem, wave: Wave, rng: np.random.Generator) -> tuple[Array, Floats]:
+def run_heats(problem: Problem, wave: Wave, rng: np.random.Generator, *, n_jobs: int = 1) -> tuple[Array, Floats]:
     """Solve each start of a wave on the coarse problem: return maps (s, dx, dy) and values (s,).
 
     After a first heat only the best few continue, with those that are equally good, and those that could be the best once
@@ -44,22 +45,30 @@ def run_heats(problem: Problem, wave: Wave, rng: np.random.Generator) -> tuple[A
     coarse = to_single(subproblem(problem, race_points(len(wave.names)), rng))
     budgets = problem.budgets.first_heat, problem.budgets.race
     first, last = (budget.within_rounding(coarse.x, coarse.cost_scale) for budget in budgets)
-    maps, values, off, epsilon = run_heat(coarse, as_like(wave.maps, coarse.x), first)
+    maps, values, off, epsilon = run_heat(coarse, as_like(wave.maps, coarse.x), first, rng, n_jobs)
     near = slack(coarse, float(np.max(values)))
     ahead = values >= np.sort(values)[-min(FINALISTS, len(values))] - near
     ahead |= values + np.minimum(off, first.plan_tol) * coarse.score_scale >= np.max(values) - near
     chosen = as_like(np.nonzero(ahead)[0], maps, dtype=namespace(maps).int64)
-    maps[chosen], values[ahead], *_ = run_heat(coarse, maps[chosen], last.from_epsilon(epsilon) if epsilon else last)
+    last = last.from_epsilon(epsilon) if epsilon else last
+    maps[chosen], values[ahead], *_ = run_heat(coarse, maps[chosen], last, rng, n_jobs)
     return as_like(maps, problem.x), values.astype(np.float64)
 
 
-def run_heat(problem: Problem, maps: Array, budget: Budget) -> tuple[Array, Floats, Floats, float]:
+def run_heat(
+    problem: Problem, maps: Array, budget: Budget, rng: np.random.Generator, n_jobs: int
+) -> tuple[Array, Floats, Floats, float]:
     """Return maps, values, marginal errors, and the highest epsilon at which a batch ended."""
-    parts, _ = make_batches(problem, maps.shape[0])
-    runs = [alternate(problem, maps[part], budget, stage="race") for part in parts]
+    parts, jobs = make_batches(problem, maps.shape[0], most=STARTS_PER_BATCH, n_jobs=n_jobs)
+    solves = [partial(_race, maps=maps[part], budget=budget) for part in parts]
+    runs = list(run_batches(problem, solves, rng=rng, n_jobs=jobs))
     found = namespace(maps).concat([run.maps for run in runs], axis=0)
     values, off = (np.concatenate([getattr(run, name) for run in runs]) for name in ("values", "errors"))
     return found, values, off, max(run.epsilon for run in runs)
+
+
+def _race(problem: Problem, *, maps: Array, budget: Budget, rng: np.random.Generator) -> Run:
+    return alternate(problem, maps, budget, stage="race")
 
 
 def to_single(problem: Problem) -> Problem:

@@ -67,7 +67,7 @@ def propose(problem: Problem, plain: Problem, asked: Asked, rng: np.random.Gener
             yield "votes", as_like(maps, problem.x)
     small = subproblem(plain, STAGE_POINTS, rng)
     for wave in islice(make_waves(small, asked, rng), asked.waves):
-        finals = solve_wave(small, wave, rng)[0]
+        finals = solve_wave(small, wave, rng, n_jobs=asked.n_jobs)[0]
         yield finals[0].name, with_offset(problem, namespace(plain.x).stack([one.map for one in finals]))
 
 
