@@ -1,4 +1,4 @@
-"""The search where only a part of the clouds corresponds: votes of neighbourhoods, then the ordinary race."""
+"""The search where only a part of the clouds corresponds: neighbourhoods that are alike, then the ordinary race."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import numpy as np
 
 from ...arrays import Array, as_like, namespace, to_numpy
 from ...geometry.orthogonal import RotationGroup
-from ...retrieval.thinning import thin
+from ...retrieval.thinning import FEW, thin
+from ...starts.triples import find_rigid_maps
 from ...starts.votes import vote_for_maps
 from ..candidate import Candidate, Found, make_candidate
 from ..evidence import gather_evidence
@@ -56,15 +57,15 @@ def propose(problem: Problem, plain: Problem, asked: Asked, rng: np.random.Gener
     if asked.pairs is not None:
         yield "seeds", with_offset(problem, make_starts(plain, replace(asked, name="seeds"), rng).maps)
     x, y = (thin(to_numpy(points).astype(np.float64), VOTE_POINTS) for points in (plain.x, plain.y))
+    proper = isinstance(problem.maps, RotationGroup)
     if min(len(x), len(y)) > PER_DIMENSION * max(x.shape[1], y.shape[1]) and x.shape[1] <= y.shape[1]:
-        voted = list(
-            vote_for_maps(
-                x, y, translate=problem.affine, proper=isinstance(problem.maps, RotationGroup), scale=problem.scale
-            )
-        )
-        if voted:
-            maps = np.stack(voted) if problem.affine else np.stack(voted)[:, :-1]
-            yield "votes", as_like(maps, problem.x)
+        if problem.affine and not problem.scale and 2 <= x.shape[1] == y.shape[1] <= FEW:
+            name, found = "triples", find_rigid_maps(x, y, proper=proper, rng=rng)
+        else:
+            voted = list(vote_for_maps(x, y, translate=problem.affine, proper=proper, scale=problem.scale))
+            name, found = "votes", np.stack(voted) if voted else np.zeros((0, 0, 0))
+        if len(found):
+            yield name, as_like(found if problem.affine else found[:, :-1], problem.x)
     small = subproblem(plain, STAGE_POINTS, rng)
     for wave in islice(make_waves(small, asked, rng), asked.waves):
         finals = solve_wave(small, wave, rng)[0]
