@@ -19,7 +19,7 @@ from .votes import find_candidates, neighbour_distance
 Floats = np.ndarray[Any, Any]
 
 DRAWS = 1_000_000  # triples drawn
-PROBES = 150  # points of each cloud that compare maps
+FEW_PROBES, PROBES = 40, 150  # points of each cloud that compare maps, first and last
 FITTED = 10_000  # triples whose maps are compared
 IMPROVED = 200  # maps that are improved
 ROUNDS = 12  # of nearest points
@@ -49,13 +49,12 @@ def maps_of_triples(
 
     Edges agree to within ``width``; a point farther than ``far`` from the other cloud counts as that far.
     """
-    first, second, third = rng.integers(len(i), size=(3, DRAWS))
-    kept = np.ones(DRAWS, dtype=bool)
-    for one, other in ((first, second), (second, third), (third, first)):
-        here = np.linalg.norm(x[i[one]] - x[i[other]], axis=1)
-        there = np.linalg.norm(y[j[one]] - y[j[other]], axis=1)
-        kept &= (np.abs(here - there) < width) & (np.minimum(here, there) > 6 * width)
-    chosen = np.stack([first, second, third], axis=1)[kept][:FITTED]
+    chosen = rng.integers(len(i), size=(DRAWS, 3))
+    for one, other in ((0, 1), (1, 2), (2, 0)):
+        here = np.linalg.norm(x[i[chosen[:, one]]] - x[i[chosen[:, other]]], axis=1)
+        there = np.linalg.norm(y[j[chosen[:, one]]] - y[j[chosen[:, other]]], axis=1)
+        chosen = chosen[(np.abs(here - there) < width) & (np.minimum(here, there) > 6 * width)]
+    chosen = chosen[:FITTED]
     if not len(chosen):
         return np.zeros((0, x.shape[1] + 1, x.shape[1]))
     even = np.ones(chosen.shape)
@@ -64,6 +63,8 @@ def maps_of_triples(
         maps = np.concatenate([maps, fit_rigid_maps(x[i[chosen]], y[j[chosen]], even, proper=True)])
     probes = [points[rng.permutation(len(points))[:PROBES]] for points in (x, y)]
     trees = cKDTree(x), cKDTree(y)
+    few = [points[:FEW_PROBES] for points in probes]
+    maps = maps[np.argsort(_distances(maps, few, trees, far))[: 5 * IMPROVED]]
     maps = maps[np.argsort(_distances(maps, probes, trees, far))[:IMPROVED]]
     for _ in range(ROUNDS):
         maps = _follow_nearest(maps, x, y, probes, trees, far, proper=proper)
