@@ -21,6 +21,7 @@ from scipy.spatial import cKDTree
 Floats = np.ndarray[Any, Any]
 
 NEIGHBOURS = 6  # of a point, whose covariance is its scatter
+OUTLIER = 6.0  # squared residual over its variance, per dimension, from which a pair does not count
 ROUNDS = 20  # at most
 SMALL = 1e-5  # turn, in radians, that ends the rounds
 
@@ -35,11 +36,13 @@ def slide_on_surfaces(x: Floats, y: Floats, w: Floats, cut: float) -> Floats:
     linear, offset = w[:-1], w[-1]
     for _ in range(ROUNDS):
         z = x @ linear + offset
-        i, j, apart = _pair_up(z, y, tree, cut)
+        i, j = _pair_up(z, y, tree, cut)
         if len(i) < 2 * len(y[0]) ** 2:
             break
         precision = weigh_directions(z[i] - y[j], scatter_y[j] + linear.T @ scatter_x[i] @ linear)
-        weights = (1 - (apart / cut) ** 2) ** 2
+        residuals = z[i] - y[j]
+        square = np.einsum("kd,kde,ke->k", residuals, precision, residuals)
+        weights = np.maximum(1 - square / (OUTLIER * len(offset)), 0.0) ** 2
         centre = weights @ z[i] / weights.sum()
         turn, shift = _step(z[i] - centre, y[j] - centre, precision * weights[:, None, None])
         linear, offset = linear @ turn, (offset - centre) @ turn + centre + shift
@@ -59,17 +62,17 @@ def weigh_directions(residuals: Floats, scatter: Floats) -> Floats:
     """Return the precision (k, d, d) of residuals (k, d): the inverse of their variance along each axis of the scatter (k, d, d)."""
     axes = np.linalg.eigh(scatter)[1]
     square = np.einsum("kd,kdp->kp", residuals, axes) ** 2
-    variance = np.median(square, axis=0)
+    variance = np.median(square, axis=0) / 0.455  # the median of a squared normal variable
     variance = np.maximum(variance, 1e-6 * max(float(variance.max()), 1e-300))  # copies have none
     return np.asarray((axes / variance) @ np.swapaxes(axes, 1, 2))
 
 
-def _pair_up(z: Floats, y: Floats, tree: cKDTree, cut: float) -> tuple[Floats, Floats, Floats]:
-    """Return rows of z and of y that are nearest to each other, seen from either side, and their distances, within ``cut``."""
+def _pair_up(z: Floats, y: Floats, tree: cKDTree, cut: float) -> tuple[Floats, Floats]:
+    """Return rows of z and of y that are nearest to each other, seen from either side, within ``cut``."""
     there, j = tree.query(z, distance_upper_bound=cut)
     back, i = cKDTree(z).query(y, distance_upper_bound=cut)
     near, met = np.flatnonzero(np.isfinite(there)), np.flatnonzero(np.isfinite(back))
-    return np.r_[near, i[met]], np.r_[j[near], met], np.r_[there[near], back[met]]
+    return np.r_[near, i[met]], np.r_[j[near], met]
 
 
 def _step(z: Floats, y: Floats, precision: Floats) -> tuple[Floats, Floats]:
