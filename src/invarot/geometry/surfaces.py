@@ -22,6 +22,7 @@ Floats = np.ndarray[Any, Any]
 
 NEIGHBOURS = 6  # of a point, whose covariance is its scatter
 OUTLIER = 6.0  # squared residual over its variance, per dimension, from which a pair does not count
+FLAT = 2.0  # variance of residuals along a surface over that across it, at least
 ROUNDS = 20  # at most
 SMALL = 1e-5  # turn, in radians, that ends the rounds
 
@@ -58,13 +59,28 @@ def measure_scatter(points: Floats) -> Floats:
     return np.asarray(np.swapaxes(around, 1, 2) @ around / near.shape[1])
 
 
+def show_surfaces(x: Floats, y: Floats, w: Floats, cut: float) -> bool:
+    """Return whether residuals vary less across the clouds than along them: else there is nothing to weigh."""
+    z = x @ w[:-1] + w[-1]
+    i, j = _pair_up(z, y, cKDTree(y), cut)
+    if len(i) < 2 * y.shape[1] ** 2:
+        return False
+    variance = _measure_axes(z[i] - y[j], measure_scatter(y)[j] + measure_scatter(z)[i])[1]
+    return bool(variance[0] * FLAT < variance.max())
+
+
 def weigh_directions(residuals: Floats, scatter: Floats) -> Floats:
     """Return the precision (k, d, d) of residuals (k, d): the inverse of their variance along each axis of the scatter (k, d, d)."""
-    axes = np.linalg.eigh(scatter)[1]
-    square = np.einsum("kd,kdp->kp", residuals, axes) ** 2
-    variance = np.median(square, axis=0) / 0.455  # the median of a squared normal variable
+    axes, variance = _measure_axes(residuals, scatter)
     variance = np.maximum(variance, 1e-6 * max(float(variance.max()), 1e-300))  # copies have none
     return np.asarray((axes / variance) @ np.swapaxes(axes, 1, 2))
+
+
+def _measure_axes(residuals: Floats, scatter: Floats) -> tuple[Floats, Floats]:
+    """Return the axes (k, d, d) of the scatter, as columns and the thinnest first, and the variance (d,) of residuals along them."""
+    axes = np.linalg.eigh(scatter)[1]
+    square = np.einsum("kd,kdp->kp", residuals, axes) ** 2
+    return axes, np.median(square, axis=0) / 0.455  # the median of a squared normal variable
 
 
 def _pair_up(z: Floats, y: Floats, tree: cKDTree, cut: float) -> tuple[Floats, Floats]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...arrays import Array, as_like, namespace, to_numpy
 from ...geometry.orthogonal import RotationGroup
-from ...geometry.surfaces import slide_on_surfaces
+from ...geometry.surfaces import show_surfaces, slide_on_surfaces
 from ...retrieval.nearest import nearest_distances
 from ...retrieval.thinning import FEW, thin
 from ...starts.triples import find_rigid_maps
@@ -126,17 +126,23 @@ def solve_in_full(problem: Problem, start: Array, name: str, rng: np.random.Gene
     large = problem.budgets.adaptive and problem.largest > 2 * STAGE_POINTS
     run = alternate(subproblem(problem, STAGE_POINTS, rng) if large else problem, start[None], budget)
     last = replace(budget.at_floor(), plan_max_iter=max(budget.plan_max_iter, 20 * PARTIAL_SWEEPS))
-    final = alternate(problem, slide(problem, run.maps[0])[None], last, stage="surfaces", hold_map=True)
+    slid = slide(problem, run.maps[0], always=large)
+    final = alternate(problem, slid[None], last, stage="surfaces", hold_map=True)
     return make_candidate(problem, final, 0, name, run.history(0))
 
 
-def slide(problem: Problem, w: Array) -> Array:
-    """Return the map w (d + 1, d) fitted to both clouds as samples of surfaces, thinned to some thousands of points."""
+def slide(problem: Problem, w: Array, *, always: bool) -> Array:
+    """Return the map w (d + 1, d) fitted to both clouds as samples of surfaces, thinned to some thousands of points.
+
+    Unless ``always``, a map whose residuals show no surfaces stays as it is.
+    """
     assert problem.scales is not None
     x, y = (thin(to_numpy(points).astype(np.float64), SURFACE_POINTS) for points in (problem.x[:, :-1], problem.y))
     host = to_numpy(w).astype(np.float64)
     z = x @ host[:-1] + host[-1]
     cut = choose_cut(nearest_distances(z, y), nearest_distances(y, z), problem.scales)
+    if not always and not show_surfaces(x, y, host, cut**0.5):
+        return w
     return as_like(slide_on_surfaces(x, y, host, cut**0.5), w)
 
 
