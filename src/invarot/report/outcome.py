@@ -54,12 +54,17 @@ EVIDENCE = {
         "Better than reflected",
         "is the log of the squared distance to targets under the best reflected map, over that under the map: 0 where both fit alike.",
     ),
-    "errors": ("Surely better", "standard errors lie between the map and reflected ones, on the mean."),
-    "least_errors": ("Surely better than each", "standard errors lie between the map and the best reflected one."),
-    "drift": ("Drift", "of the words are nearer to an image than the target that a refitted map gives it."),
-    "blur": (
-        "Blur",
-        "of the words would be nearer than the right one, if reflected maps are as plausible as they fit.",
+    "least_errors": (
+        "Surely better than each",
+        "standard errors lie between the map and the best reflected one, for words held out of the fit of both.",
+    ),
+    "crowding": (
+        "Crowded places agree",
+        "is how much better the map sends crowded places to crowded places than reflected maps do, as a rank correlation.",
+    ),
+    "inner_crowding": (
+        "So do places alike",
+        "is the same for nearer neighbours, at equal distance from the centre.",
     ),
     "residual": ("Residual", "of the variance of the target is left between held-out words and their targets."),
     "dimensions": ("Dimensions", "effective dimensions of the flatter space."),
@@ -97,7 +102,7 @@ def verdict_section(contents: Contents) -> str:
 
 def _evidence(name: str, value: Any) -> str:
     title, meaning = EVIDENCE.get(name, (name.replace("_", " ").capitalize(), ""))
-    share = isinstance(value, float) and name not in ("twins", "lead", "errors", "least_errors", "dimensions")
+    share = isinstance(value, float) and name not in ("twins", "lead", "least_errors", "crowding", "inner_crowding", "dimensions")
     shown = percent(value) if share else number(value, 2)
     return (
         f'<div class="card"><dt>{text(title)}</dt><dd class="value">{text(shown)}</dd>{bar(value) if share else ""}'
