@@ -47,6 +47,7 @@ WITHIN = (
     },
     {"candidate", "evidence"},
     {"reflections"},
+    {"crowding"},
     {"loop.stages", "loop.batches"},
     {"loop.alternate"},
     {"loop.partial"},

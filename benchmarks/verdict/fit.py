@@ -85,7 +85,9 @@ def fit_odds(features: np.ndarray, good: np.ndarray, weights: np.ndarray, penalt
     return np.concatenate([found[:1], found[1:] / scale])
 
 
-def fit_log_share(features: np.ndarray, target: np.ndarray, weights: np.ndarray, penalty: float = PENALTY) -> np.ndarray:
+def fit_log_share(
+    features: np.ndarray, target: np.ndarray, weights: np.ndarray, penalty: float = PENALTY
+) -> np.ndarray:
     """Bias and weights of the ridge regression of the log of the FOSCTTM."""
     scale = features.std(axis=0) + 1e-9
     table = np.column_stack([np.ones(len(features)), features / scale])

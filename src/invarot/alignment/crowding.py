@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..arrays import Array, as_like, device, namespace, to_numpy, top_values, transpose
+from ..arrays import Array, as_like, namespace, to_numpy, top_values, transpose
 from .problem import Problem
 from .tuning import CROWD, CROWD_POINTS
 
@@ -43,8 +43,10 @@ def describe_crowding(points: Array, weights: Array, rows: Array) -> Table:
     step = -(-points.shape[0] // CROWD_POINTS)
     among, mine = points[::step], points[rows]
     scores = mine @ transpose(among) - xp.sum(among**2, axis=1) / 2
-    own = xp.nonzero(rows % step == 0)[0]
-    scores[own, rows[own] // step] = -xp.inf  # a point is no neighbour of itself
+    at = to_numpy(rows)
+    own = np.flatnonzero(at % step == 0)
+    places = (as_like(one, points, dtype=xp.int64) for one in (own, at[own] // step))
+    scores[tuple(places)] = -xp.inf  # a point is no neighbour of itself
     near, far = (max(1, min(count, among.shape[0] - 1)) for count in CROWD)
     best = xp.sort(top_values(scores, far), axis=1)
     square = xp.sum(mine**2, axis=1)

@@ -102,7 +102,14 @@ def verdict_section(contents: Contents) -> str:
 
 def _evidence(name: str, value: Any) -> str:
     title, meaning = EVIDENCE.get(name, (name.replace("_", " ").capitalize(), ""))
-    share = isinstance(value, float) and name not in ("twins", "lead", "least_errors", "crowding", "inner_crowding", "dimensions")
+    share = isinstance(value, float) and name not in (
+        "twins",
+        "lead",
+        "least_errors",
+        "crowding",
+        "inner_crowding",
+        "dimensions",
+    )
     shown = percent(value) if share else number(value, 2)
     return (
         f'<div class="card"><dt>{text(title)}</dt><dd class="value">{text(shown)}</dd>{bar(value) if share else ""}'
