@@ -55,6 +55,7 @@ WITHIN = (
     },
     {"candidate", "evidence"},
     {"reflections"},
+    {"crowding"},
     {"loop.stages", "loop.batches"},
     {"loop.alternate"},
     {"loop.partial"},

@@ -16,7 +16,7 @@ from ...retrieval.thinning import FEW, thin
 from ...starts.triples import find_rigid_maps
 from ...starts.votes import vote_for_maps
 from ..candidate import Candidate, Found, make_candidate
-from ..evidence import gather_evidence
+from ..evidence import try_unseen
 from ..history import StartRecord
 from ..loop.alternate import alternate
 from ..loop.stages import solve_in_stages, subproblem
@@ -152,8 +152,8 @@ def explains_unseen_part(problem: Problem, candidate: Candidate, rng: np.random.
     kept, w = keep_matched(problem, candidate.map, candidate.matched)
     if min(kept.x.shape[0], kept.y.shape[0]) <= PER_DIMENSION * max(w.shape):
         return False
-    found = gather_evidence(kept, w, rng)
-    return found.twins >= SURE_TWINS or found.surplus * found.points**0.5 >= SURE_SURPLUS
+    found = try_unseen(kept, w, rng)
+    return found.held.twins >= SURE_TWINS or found.surplus * found.points**0.5 >= SURE_SURPLUS
 
 
 def _score(pair: tuple[float, Candidate]) -> float:

@@ -18,7 +18,7 @@ from ...starts import STARTS
 from ...starts.portfolio import Wave, waves
 from ..budget import Budget
 from ..candidate import Candidate, Found, make_candidate
-from ..evidence import gather_evidence
+from ..evidence import try_unseen
 from ..history import StartRecord
 from ..loop.alternate import Run
 from ..loop.batches import STARTS_PER_BATCH, make_batches, run_batches
@@ -113,8 +113,8 @@ def explains_unseen(problem: Problem, w: Array, rng: np.random.Generator) -> boo
     copies of one cloud, never for two samples of one shape. Or maps fitted without them send them to the same targets more
     often than chance by many standard errors: in many dimensions only a right map does.
     """
-    found = gather_evidence(problem, w, rng)
-    return found.twins >= SURE_TWINS or found.surplus * found.points**0.5 >= SURE_SURPLUS
+    found = try_unseen(problem, w, rng)
+    return found.held.twins >= SURE_TWINS or found.surplus * found.points**0.5 >= SURE_SURPLUS
 
 
 def note_unused(problem: Problem, asked: Asked, records: tuple[StartRecord, ...]) -> tuple[str, ...]:
