@@ -26,7 +26,7 @@ RESIDUALS = 16  # the price then, over the first quartile of the squared residua
 FIRST = (0.5, 0.35, 0.25, 0.18, 0.13, 0.1, 0.08)
 LAST = (0.08, 0.065, 0.05, 0.05)
 LEAST = 0.02  # the lowest price
-MARGIN = 0.02  # by which another composition has to agree better than the same one
+MARGIN = 0.035  # by which another composition has to agree better: twice what it gained where none was missing
 APART = 0.6  # of 2: plans that differ by this much in the l_1 norm are distinct
 
 
