@@ -44,20 +44,20 @@ def search(
 ) -> tuple[Groups, Groups, list[Choice]]:
     """Return the groups of both assays and the finalists, best first."""
     left, right = (group_cells(one, max(GROUPS_LEAST, min(GROUPS, _count(one) // PER_GROUP)), rng) for one in (x, y))
-    sides = [describe_side(one.views, one.weights) for one in (left, right)]
+    one, other = (describe_side(groups.views, groups.weights) for groups in (left, right))
     clouds = left.views, right.views, left.weights, right.weights
     starts = draw_starts(left, right, rng)
     ends: list[Floats] = []
     for slack in slacks:
         plans = alternate(*clouds, starts, slack=slack, epsilons=FIRST)
-        scores = [score_plan(*sides, plan) for plan in plans]
+        scores = [score_plan(one, other, plan) for plan in plans]
         ends += [plans[k] for k in keep_distinct(plans, np.argsort(scores)[::-1])]
     found = [
-        Choice(slack, score_plan(*sides, plan), plan)
+        Choice(slack, score_plan(one, other, plan), plan)
         for slack in slacks
         for plan in alternate(*clouds, np.stack(ends), slack=slack, epsilons=LAST)
     ]
-    found.sort(key=lambda one: MARGIN * np.isfinite(one.slack) - one.agreement)
+    found.sort(key=lambda choice: MARGIN * np.isfinite(choice.slack) - choice.agreement)
     if np.isfinite(found[0].slack):
         found[0] = replace(found[0], plan=lower_price(clouds, found[0].plan))
     return left, right, found
