@@ -485,7 +485,6 @@ ONES = np.ones(10), np.ones(12)
         ({"search": Search(side=(np.ones(10), np.ones(3)))}, "side: .*fy"),
         ({"search": Search(side=ONES), "start": "random"}, "side: "),
         ({"search": Search(seed_weight=2.0)}, "seed_weight: expected together with seeds"),
-        ({"search": Search(n_jobs=2)}, "n_jobs: expected 1 with start='auto'"),
         ({"effort": "high", "start": "axes"}, "effort: "), ({"effort": "high", "n_starts": 3}, "effort: "),
         ({"effort": "extreme"}, "effort: "), ({"require": "perfect"}, "require: "),
         ({"rng": -1}, "rng: "), ({"rng": "seed"}, "rng: "), ({"on_step": 3}, "on_step: expected a function"),

@@ -12,7 +12,7 @@ import typer
 
 from ..experiments import NAMES, Context, find, reproduce
 from ..experiments.verdicts import write_verdicts
-from .app import app, stderr
+from .app import command, stderr
 
 HELP = f"""Run an experiment of the paper, write its data and figure, and judge its claims.
 
@@ -24,7 +24,7 @@ deviations over seeds). verdicts.md in the parent folder lists every claim with 
 stopped resumes where it stopped."""
 
 
-@app.command("reproduce", help=HELP)
+@command("reproduce", help=HELP)
 def reproduce_command(
     name: Annotated[str, typer.Argument(metavar="NAME", help="One of the names above, or all.")],
     quick: Annotated[bool, typer.Option("--quick", help="A small version that takes at most a minute.")] = False,

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array, is_array, to_numpy
-from ...checks import check_choice, check_count, check_map
+from ...checks import check_choice, check_count, check_map, check_range
 from ...errors import InputError
+from ...jobs import count_jobs
 from ...starts import STARTS
 from ...starts.seeds import check_pairs
-from ...threads import workers
 from ..options import Search
 from ..problem import Problem
 
@@ -52,6 +52,7 @@ def check_asked(
     maps = None
     if not named:
         maps = check_map(start, "start", problem.x.shape[1], problem.y.shape[1], problem.x)
+        check_range(maps, "start")
         maps = problem.frame_x.inverse @ maps @ problem.frame_y.linear
         if problem.scale:  # the scale is fitted at the end, on top of a map of unit size
             maps = problem.maps.fit(maps)
@@ -63,7 +64,7 @@ def check_asked(
         pairs=pairs,
         side=side,
         side_weight=SIDE_WEIGHT if search.side_weight is None else search.side_weight,
-        n_jobs=workers() if search.n_jobs == -1 else search.n_jobs,
+        n_jobs=count_jobs(search.n_jobs),
     )
 
 
@@ -81,11 +82,6 @@ def _check_used(name: str, n_starts: int | None, effort: str | None, pairs: Any,
     if search.side is not None and name not in ("auto", "signature"):
         raise InputError(
             f"side: expected with start='auto' or 'signature', got {shown}, which does not use it; leave side out"
-        )
-    if search.n_jobs != 1 and name == "auto":
-        raise InputError(
-            f"n_jobs: expected 1 with start='auto', whose starts are raced together, got {search.n_jobs}; "
-            "pass n_starts, or leave n_jobs out"
         )
     if name == "seeds" and pairs is None:
         raise InputError("seeds: expected known pairs (k, 2) of points with weight with start='seeds', got none")
