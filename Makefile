@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 help:
 	@echo "make demo    install into .venv and align two small vocabularies"
-	@echo "make test    the tests that need neither torch nor a browser"
+	@echo "make test    the tests that need neither torch, a browser nor a cluster"
 	@echo "make lint    ruff and mypy"
 	@echo "make docs    the site, in docs/_build/html; a warning is an error"
 	@echo "make links   check the links of the built site and of every page in the repository"
@@ -20,7 +20,7 @@ demo: $(VENV)/.stamp-demo
 	$(BIN)/invarot demo
 
 test: $(VENV)/.stamp-test
-	$(BIN)/python -m pytest -m "not torch and not gpu and not browser"
+	$(BIN)/python -m pytest -m "not torch and not gpu and not browser and not engines"
 
 lint: $(VENV)/.stamp-lint
 	$(BIN)/ruff check .

@@ -21,17 +21,19 @@ ORDER = (
     {"experiments"},
     {ROOT},
     {"report", "estimators", "torch"},
-    {"translation", "migration", "clouds", "cells"},
+    {"translation", "migration", "clouds", "cells", "distributed"},
     {"baselines", "storage", "stores"},
     {"alignment"},
     {"starts"},
     {"geometry", "transport", "retrieval", "words"},
     {"checks", "folders"},
     {"files", "schema"},
+    {"jobs", "rows"},
     {"arrays", "threads"},
     {"errors", "data", "logs"},
 )
 EXCEPTIONS = {
+    ("alignment.many", "storage"): "ManyAlignment.save, for the same reason",
     ("alignment.result", "storage"): "Alignment.save, imported when it is called: a result knows how to keep itself",
     ("alignment.result", "report.pictures"): "Alignment.plot, imported when it is called: a result can show itself",
     ("alignment.result", "report.alignment"): "Alignment.report, likewise",
@@ -41,6 +43,7 @@ EXCEPTIONS = {
 }
 # Inside alignment, top to bottom, by the same rule.
 WITHIN = (
+    {"many"},
     {"align"},
     {"package"},
     {"result"},
@@ -52,6 +55,7 @@ WITHIN = (
     },
     {"candidate", "evidence"},
     {"reflections"},
+    {"crowding"},
     {"loop.stages", "loop.batches"},
     {"loop.alternate"},
     {"loop.partial"},
@@ -64,7 +68,7 @@ WITHIN = (
 APART = {"search", "improve", "judging"}  # none of them may know another
 SOLVING = {"alignment", "starts", "transport", "geometry", "retrieval"}  # where nothing may depend on chance of its own
 # the only modules that may know that torch exists; invarot.torch is a torch module for torch users
-TORCH = {"arrays", "transport.gpu", "torch"}
+TORCH = {"arrays", "transport.gpu", "torch", "distributed"}
 
 MODULES = {
     ".".join(path.relative_to(SRC).with_suffix("").parts).removesuffix("__init__").rstrip("."): path

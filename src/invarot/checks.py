@@ -18,10 +18,7 @@ from .errors import InputError
 
 def check_points(value: Any, name: str, *, least: int = 2) -> Array:
     """Return a finite float32 or float64 array (n ≥ ``least``, d ≥ 1) from an array, a list or a DataFrame."""
-    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
-        raise InputError(
-            f"{name}: expected no missing values, got a masked array with masked entries; drop or impute them"
-        )
+    _check_unmasked(value, name)
     if hasattr(value, "obsm") and hasattr(value, "obs_names"):
         there = ", ".join(value.obsm.keys()) or "empty: compute an embedding first"
         raise InputError(
@@ -67,12 +64,23 @@ def check_points(value: Any, name: str, *, least: int = 2) -> Array:
     return points
 
 
-def check_range(points: Array, name: str) -> None:
-    """Raise unless the fourth power of the largest number is in the range of its dtype: squares are multiplied later."""
+def in_range(points: Array, dtype: Any) -> bool:
+    """Return whether the fourth power of the largest number is in the range of ``dtype``: squares are multiplied later."""
+    largest, low, high = _range(points, dtype)
+    return largest == 0 or low < largest < high
+
+
+def _range(points: Array, dtype: Any) -> tuple[float, float, float]:
     xp = namespace(points)
-    largest, info = float(xp.max(xp.abs(points))), xp.finfo(points.dtype)
-    low, high = float(info.smallest_normal) ** 0.25, float(info.max) ** 0.25
-    if largest != 0 and not low < largest < high:
+    info = xp.finfo(dtype)
+    return float(xp.max(xp.abs(points))), float(info.smallest_normal) ** 0.25, float(info.max) ** 0.25
+
+
+def check_range(points: Array, name: str) -> None:
+    """Raise unless the fourth power of the largest number is in the range of its dtype."""
+    xp = namespace(points)
+    if not in_range(points, points.dtype):
+        largest, low, high = _range(points, points.dtype)
         raise InputError(
             f"{name}: expected the largest number between {low:.0e} and {high:.0e} in {points.dtype}, got {largest:.0e}; "
             f"divide {name} by {largest:.0e}" + (", or pass float64" if points.dtype == xp.float32 else "")
@@ -146,17 +154,28 @@ def common_dtype(x: Array, y: Array) -> tuple[Array, Array]:
     return xp.astype(x, xp.float64), xp.astype(y, xp.float64)
 
 
+def _check_unmasked(value: Any, name: str) -> None:
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise InputError(
+            f"{name}: expected no missing values, got a masked array with masked entries; drop or impute them"
+        )
+
+
 def _check_real(values: np.ndarray[Any, Any], name: str) -> None:
     if values.dtype.kind not in "fiub":
         raise InputError(f"{name}: expected real numbers, got dtype {values.dtype}; convert with {name}.astype(float)")
 
 
 def check_weights(value: Any, name: str, points: Array) -> Array:
-    """Return weights (n,) ≥ 0 that sum to 1, renormalised exactly; uniform if None."""
+    """Return weights (n,) ≥ 0 that sum to 1, renormalised exactly; uniform if None.
+
+    Weights so small that all such weights together are lost in rounding the sum become 0.
+    """
     xp = namespace(points)
     n = points.shape[0]
     if value is None:
         return xp.full((n,), 1 / n, dtype=points.dtype, device=device(points))
+    _check_unmasked(value, name)
     weights = to_numpy(value) if is_array(value) else _from_python(value, name)
     _check_real(to_numpy(weights), name)
     weights = np.asarray(weights, dtype=np.float64)
@@ -171,7 +190,9 @@ def check_weights(value: Any, name: str, points: Array) -> Array:
         raise InputError(
             f"{name}: expected weights that sum to 1, got a sum of {total:.6g}; pass {name} / {name}.sum()"
         )
-    return as_like(weights / total, points)
+    weights = weights / total
+    weights[weights < float(xp.finfo(points.dtype).eps) / n] = 0
+    return as_like(weights / weights.sum(), points)
 
 
 def check_number(value: Any, name: str, *, low: float, high: float = math.inf, open_low: bool = False) -> float:
@@ -230,6 +251,7 @@ def check_rng(value: Any, name: str = "rng") -> np.random.Generator:
 
 def check_map(value: Any, name: str, dx: int, dy: int, like: Array) -> Array:
     """Return a finite map (dx, dy), or a batch (s, dx, dy) of maps, as a batch."""
+    _check_unmasked(value, name)
     if not is_array(value):
         value = _from_python(value, name)
     _check_real(to_numpy(value), name)

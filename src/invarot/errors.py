@@ -34,6 +34,10 @@ class MemoryBound(MemoryError):
     """The problem exceeds the memory limit; the message says how to reduce it."""
 
 
+class WorkersLost(RuntimeError):
+    """Processes or machines that ran parts of a solve were lost; the message says which and what to do."""
+
+
 class NotConverged(UserWarning):
     """A solve stopped before it converged."""
 

@@ -79,8 +79,8 @@ def align(
     seeds : (k, 2) integers, optional
         Known pairs (row of x, row of y). They start the solve and stay in it as a linear term.
     start : str or array
-        "auto" (a raced portfolio), "random", "identity", "seeds", "axes", "signature", "leading", "fused", "relaxation", "clusters",
-        or a map (dx, dy) or a batch of maps (s, dx, dy).
+        "auto" (a raced portfolio), "random", "gaussian", "identity", "seeds", "axes", "signature", "leading", "fused",
+        "relaxation", "clusters", or a map (dx, dy) or a batch of maps (s, dx, dy).
     n_starts : int, optional
         Number of random starts (and no others); all are solved together and the best objective is kept.
     effort : {"quick", "normal", "high", "max"}, optional

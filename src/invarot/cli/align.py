@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from ..distributed.files import started_by_torchrun
 from ..errors import InputError
 from ..files import STANDARD, check_target, find_descriptor
 from ..folders import TRANSLATION, check_replaceable
@@ -74,8 +76,19 @@ def align_command(
 ) -> None:
     """Learn to translate between two vocabularies with no dictionary.
 
+    Under torchrun, align two files of vectors (.npy .safetensors .parquet …) over its ranks; each writes its part.
+
     Exit code 0: the verdict is *aligned* or *coarse*; 2: bad input; 3: *failed*; 4: *doubtful* (the model is still written).
     """
+    if started_by_torchrun():
+        only_words = {
+            "--preset": preset != "best", "--max-words": max_words, "--extra-words": extra_words, "--spelling": spelling,
+            "--report": report, "--dictionary": dictionary, "--checkpoint": checkpoint, "--mapped": mapped,
+        }  # fmt: skip
+        align_ranks(
+            source, target, output, [name for name, value in only_words.items() if value], p=p, device=device,
+            memory=memory, seed=seed, unordered=unordered, force=force, quiet=quiet, as_json=as_json,
+        )  # fmt: skip
     stem = output.with_name(output.name + "-mapped")
     extra = name_mapped(stem, "vec") if mapped else []
     _check_paths(source, target, output, extra, report, overwrite=force, as_json=as_json)
@@ -105,6 +118,29 @@ def align_command(
         write_report(model, report, listed, force)
     summarise(model, output, quiet=quiet, as_json=as_json)
     raise typer.Exit(EXIT_CODES[model.verdict.word])
+
+
+def align_ranks(
+    source: Path, target: Path, output: Path, unused: list[str], *, p: float | None, device: str | None,
+    memory: str | None, seed: int, unordered: bool, force: bool, quiet: bool, as_json: bool,
+) -> None:  # fmt: skip
+    """Under torchrun: align vectors without words, the rows of the source cut over the ranks."""
+    from ..distributed.files import align_files
+
+    if unused:
+        raise InputError(
+            f"{unused[0]}: expected no options for words under torchrun, which aligns vectors; leave it out"
+        )
+    result, folder, rank = align_files(
+        source, target, output, device=device, memory=memory, rng=seed, p=math.inf if p is None else p,
+        ordered=not unordered, overwrite=force,
+    )  # fmt: skip
+    if rank == 0 and as_json:
+        print_json({"verdict": result.verdict.as_dict(), "objective": result.objective, "parts": str(folder.parent)})
+    elif rank == 0 and not quiet:
+        print_verdict(result.verdict, stderr)
+        stderr.print(f"one part per rank in {folder.parent}", highlight=False)
+    raise typer.Exit(EXIT_CODES[result.verdict.word])
 
 
 def _check_paths(

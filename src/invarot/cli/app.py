@@ -16,7 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 from .. import __version__
 from ..alignment.verdict import Verdict
 from ..checks import check_choice
-from ..errors import InputError, MemoryBound, MissingExtra
+from ..errors import InputError, MemoryBound, MissingExtra, WorkersLost
 from ..retrieval.scores import METHODS
 from ..translation.recipe import EFFORTS
 from .text import escape_unsafe, print_json, print_line
@@ -106,7 +106,8 @@ def run() -> int:
             stream.reconfigure(errors="backslashreplace")  # half a character, or a letter that the terminal lacks
     try:
         app()
-    except (InputError, MissingExtra, MemoryBound, OSError) as error:  # OSError: disk full, permission denied
+    # OSError: disk full, permission denied
+    except (InputError, MissingExtra, MemoryBound, WorkersLost, OSError) as error:
         print(f"invarot: {escape_unsafe(to_shell(str(error), _command()))}", file=sys.stderr)
         return BAD_INPUT
     except SystemExit as done:

@@ -59,12 +59,17 @@ EVIDENCE = {
         "Better than reflected",
         "is the log of the squared distance to targets under the best reflected map, over that under the map: 0 where both fit alike.",
     ),
-    "errors": ("Surely better", "standard errors lie between the map and reflected ones, on the mean."),
-    "least_errors": ("Surely better than each", "standard errors lie between the map and the best reflected one."),
-    "drift": ("Drift", "of the {thing}s are nearer to an image than the target that a refitted map gives it."),
-    "blur": (
-        "Blur",
-        "of the {thing}s would be nearer than the right one, if reflected maps are as plausible as they fit.",
+    "least_errors": (
+        "Surely better than each",
+        "standard errors lie between the map and the best reflected one, for {thing}s held out of the fit of both.",
+    ),
+    "crowding": (
+        "Crowded places agree",
+        "is how much better the map sends crowded places to crowded places than reflected maps do, as a rank correlation.",
+    ),
+    "inner_crowding": (
+        "So do places alike",
+        "is the same for nearer neighbours, at equal distance from the centre.",
     ),
     "residual": ("Residual", "of the variance of the target is left between held-out {thing}s and their targets."),
     "dimensions": ("Dimensions", "effective dimensions of the flatter space."),
@@ -124,7 +129,8 @@ def _sentence(told: str) -> str:
 def _evidence(name: str, value: Any, thing: str) -> str:
     title, meaning = EVIDENCE.get(name, (name.replace("_", " ").capitalize(), ""))
     title, meaning = (one.format(thing=thing, Thing=thing.capitalize()) for one in (title, meaning))
-    share = isinstance(value, float) and name not in ("twins", "lead", "errors", "least_errors", "dimensions")
+    plain = ("twins", "lead", "least_errors", "crowding", "inner_crowding", "dimensions")
+    share = isinstance(value, float) and name not in plain
     shown = percent(value) if share else number(value, 2)
     return (
         f'<div class="card"><dt>{text(title)}</dt><dd class="value">{text(shown)}</dd>{bar(value) if share else ""}'

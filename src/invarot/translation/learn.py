@@ -88,7 +88,7 @@ def learn(
         )
     where = check_device(device)
     check_flag(progress, "progress")
-    source, target = _read(source, "source"), _read(target, "target")
+    source, target = read_checked(source, "source"), read_checked(target, "target")
     if keep is not None:
         check_count(keep, "keep", low=FEWEST)
     work = Work(
@@ -160,7 +160,7 @@ def check_device(device: Any) -> str:
     return device
 
 
-def _read(value: Any, name: str) -> Vectors:
+def read_checked(value: Any, name: str) -> Vectors:
     vectors = read_vectors(value)
     if len(vectors) < FEWEST:
         raise InputError(f"{name}: expected at least {FEWEST} words, got {len(vectors)}; read more of them")
