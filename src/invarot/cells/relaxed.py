@@ -55,9 +55,7 @@ def _size(points: Floats, weights: Floats) -> Floats:
     return np.sqrt(np.maximum(square, TINY))[:, None, None]
 
 
-def couple(
-    cost: Floats, a: Floats, b: Floats, epsilon: float, g: Floats, slack: float
-) -> tuple[Floats, Floats]:
+def couple(cost: Floats, a: Floats, b: Floats, epsilon: float, g: Floats, slack: float) -> tuple[Floats, Floats]:
     """Return plans (s, n, m) after a few Sinkhorn sweeps from the potentials g (s, m), and the new potentials.
 
     With a finite ``slack`` a potential is damped by τ/(τ + ε) (Chizat et al. 2018), and the mass is brought back to 1.

@@ -32,9 +32,7 @@ class Solved:
     choices: list[Choice]
 
 
-def solve(
-    x: Views, y: Views, *, rng: np.random.Generator, device: str | None = None, overlap: Any = "auto"
-) -> Solved:
+def solve(x: Views, y: Views, *, rng: np.random.Generator, device: str | None = None, overlap: Any = "auto") -> Solved:
     """Align the stacked views.
 
     ``overlap`` "auto": the search may give cells another weight than their share, where the assays agree better then; a
