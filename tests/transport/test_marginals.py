@@ -109,7 +109,7 @@ def test_a_list_of_pairs_serves_until_points_have_moved():
     z, y = rng.normal(size=(60, 2)), rng.normal(size=(50, 2))
     pairs = list_pairs(z, y, 0.4)
     assert pairs is not None
-    moved = z + [0.03, -0.02]
+    moved = z + np.asarray([0.03, -0.02])
     assert pairs.reaches(moved) == pytest.approx(1.2 * 0.4 - np.hypot(0.03, 0.02))
     square = squared(moved, y)
     for found, least in zip(pairs.nearest(pairs.measure(moved)), (square.min(1), square.min(0)), strict=True):

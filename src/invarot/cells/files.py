@@ -39,7 +39,9 @@ def read(path: str | os.PathLike[str]) -> Any:
     check_file(path)
     with reading(path), open(path, "rb") as stream:
         if stream.read(len(SIGNATURE)) != SIGNATURE:
-            raise InputError(f"{path}: expected an h5ad (HDF5) file, got another kind of file; write it with write_h5ad")
+            raise InputError(
+                f"{path}: expected an h5ad (HDF5) file, got another kind of file; write it with write_h5ad"
+            )
     with reading(path):
         return anndata.read_h5ad(path)
 

@@ -16,12 +16,22 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 
 from .. import __version__
 from ..alignment.verdict import Verdict
-from ..checks import check_choice
+from ..checks import check_choice, check_number
 from ..errors import InputError, MemoryBound, MissingExtra
 from ..retrieval.scores import METHODS
 from .text import escape_unsafe, print_json, print_line
 
-__all__ = ["EXIT_CODES", "Force", "Retrieval", "app", "escape_unsafe", "print_json", "print_line", "print_verdict"]
+__all__ = [
+    "EXIT_CODES",
+    "Force",
+    "Retrieval",
+    "app",
+    "escape_unsafe",
+    "parse_overlap",
+    "print_json",
+    "print_line",
+    "print_verdict",
+]
 
 app = typer.Typer(
     name="invarot",
@@ -103,3 +113,14 @@ def progress(quiet: bool) -> Iterator[Any]:
             bar.update(task, description=text, advance=1)
 
         yield listen
+
+
+def parse_overlap(text: str) -> str | float | None:
+    """Return what ``align`` takes for the value of --overlap."""
+    if text in ("auto", "none"):
+        return None if text == "none" else text
+    try:
+        share = float(text)
+    except ValueError:
+        raise InputError(f"--overlap: expected auto, none or a number in (0, 1], got {text!r}") from None
+    return check_number(share, "--overlap", low=0, high=1, open_low=True)

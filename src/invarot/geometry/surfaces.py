@@ -99,7 +99,9 @@ def _step(z: Floats, y: Floats, precision: Floats) -> tuple[Floats, Floats]:
         one = np.zeros((d, d))
         one[p, q], one[q, p] = 1.0, -1.0
         skew.append(one)
-    moves = np.concatenate([np.stack([z @ one for one in skew], axis=2), np.broadcast_to(np.eye(d), (len(z), d, d))], axis=2)
+    moves = np.concatenate(
+        [np.stack([z @ one for one in skew], axis=2), np.broadcast_to(np.eye(d), (len(z), d, d))], axis=2
+    )
     weighed = precision @ moves  # (k, d, parameters)
     normal = np.einsum("kdp,kdq->pq", moves, weighed)
     found = np.linalg.lstsq(normal, np.einsum("kdp,kd->p", weighed, y - z), rcond=1e-10)[0]

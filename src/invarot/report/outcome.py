@@ -88,6 +88,9 @@ def verdict_section(contents: Contents) -> str:
         f"<strong>{verdict.resolution.estimate:.1%}</strong> "
         f"({verdict.resolution.low:.1%} to {verdict.resolution.high:.1%})</p>"
     )
+    if contents.model.overlap is not None:
+        shares = " of the source words and ".join(percent(share) for share in contents.model.overlap)
+        word += f'<p class="probability">Overlap: {shares} of the target words have a translation, estimated.</p>'
     meaning = f"{MEANING.get(verdict.word, '')} No dictionary was used to learn or to judge."
     cards = "".join(_evidence(name, value) for name, value in asdict(verdict.evidence).items())
     evidence = f'<h3>Evidence for the probability</h3><dl class="evidence">{cards}</dl>'
