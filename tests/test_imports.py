@@ -21,21 +21,29 @@ ORDER = (
     {"experiments"},
     {ROOT},
     {"report", "estimators", "torch"},
-    {"translation", "migration", "clouds", "cells"},
+    {"translation", "migration", "clouds", "cells", "distributed"},
     {"baselines", "storage", "stores"},
     {"alignment"},
     {"starts"},
     {"geometry", "transport", "retrieval", "words"},
     {"checks", "folders"},
     {"files", "schema"},
+    {"jobs", "rows"},
     {"arrays", "threads"},
-    {"errors", "data"},
+    {"errors", "data", "logs"},
 )
 EXCEPTIONS = {
+    ("alignment.many", "storage"): "ManyAlignment.save, for the same reason",
     ("alignment.result", "storage"): "Alignment.save, imported when it is called: a result knows how to keep itself",
+    ("alignment.result", "report.pictures"): "Alignment.plot, imported when it is called: a result can show itself",
+    ("alignment.result", "report.alignment"): "Alignment.report, likewise",
+    ("alignment.result", "report.card"): "Alignment in a notebook, likewise",
+    ("translation.model", "report.page"): "Translation.report, likewise",
+    ("alignment.history", "report.pictures"): "History.plot, likewise",
 }
 # Inside alignment, top to bottom, by the same rule.
 WITHIN = (
+    {"many"},
     {"align"},
     {"package"},
     {"result"},
@@ -47,6 +55,7 @@ WITHIN = (
     },
     {"candidate", "evidence"},
     {"reflections"},
+    {"crowding"},
     {"loop.stages", "loop.batches"},
     {"loop.alternate"},
     {"loop.partial"},
@@ -59,7 +68,7 @@ WITHIN = (
 APART = {"search", "improve", "judging"}  # none of them may know another
 SOLVING = {"alignment", "starts", "transport", "geometry", "retrieval"}  # where nothing may depend on chance of its own
 # the only modules that may know that torch exists; invarot.torch is a torch module for torch users
-TORCH = {"arrays", "transport.gpu", "torch"}
+TORCH = {"arrays", "transport.gpu", "torch", "distributed"}
 
 MODULES = {
     ".".join(path.relative_to(SRC).with_suffix("").parts).removesuffix("__init__").rstrip("."): path

@@ -70,6 +70,7 @@ class InvariantAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         p: float | Schatten | Rotations = math.inf,
         translate: bool = False,
         scale: bool = False,
+        overlap: str | float | tuple[float, float] | None = None,
         seeds: Any = None,
         start: Any = "auto",
         n_starts: int | None = None,
@@ -78,6 +79,7 @@ class InvariantAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         device: str | None = None,
         random_state: Any = 0,
         on_step: Any = None,
+        progress: bool = False,
         solver: Sinkhorn | Exact | None = None,
         search: Search | None = None,
     ) -> None:
@@ -86,6 +88,7 @@ class InvariantAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.p = p
         self.translate = translate
         self.scale = scale
+        self.overlap = overlap
         self.seeds = seeds
         self.start = start
         self.n_starts = n_starts
@@ -94,6 +97,7 @@ class InvariantAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.device = device
         self.random_state = random_state
         self.on_step = on_step
+        self.progress = progress
         self.solver = solver
         self.search = search
 

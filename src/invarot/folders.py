@@ -53,8 +53,10 @@ class Kind:
 
 
 ALIGNMENT = Kind("invarot alignment", 1, "alignment", "invarot.load", "align the points again")
+MANY = Kind("invarot alignment of many spaces", 1, "many", "invarot.load_many", "align the spaces again")
+HUB = Kind("invarot hub", 1, "hub", "invarot.translation.load_hub", "learn it again")
 TRANSLATION = Kind("invarot translation", 3, "translation", "invarot.translation.load", "learn it again")
-KINDS = (ALIGNMENT, TRANSLATION)
+KINDS = (ALIGNMENT, MANY, HUB, TRANSLATION)
 
 
 def write_folder(

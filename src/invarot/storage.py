@@ -1,20 +1,21 @@
-"""Save and load an alignment."""
+"""Save and load an alignment, and one of many spaces."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import asdict
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from .alignment.history import History, Step
+from .alignment.many import ManyAlignment, Pair
 from .alignment.result import Alignment
 from .alignment.verdict import WORDS
-from .arrays import to_numpy
+from .arrays import Array, to_numpy
 from .checks import check_choice, check_number
 from .errors import InputError
-from .folders import ABOUT_FILE, ALIGNMENT, building, read_folder, write_folder
+from .folders import ABOUT_FILE, ALIGNMENT, MANY, building, read_folder, write_folder
 from .schema import build, check, check_arrays, check_rows
 from .transport.plan import EntropicPlan, SparsePlan
 
@@ -58,6 +59,40 @@ def load(path: str | os.PathLike[str]) -> Alignment:
     arrays, facts = read_folder(path, ALIGNMENT)
     with building(path, ALIGNMENT):
         return _build(facts, arrays)
+
+
+def save_many(found: ManyAlignment, path: str | os.PathLike[str]) -> None:
+    """Write the maps and verdicts of many spaces to the folder ``path``, atomically."""
+    arrays = {
+        f"{part}.{number}": to_numpy(one)
+        for part, ones in (("map", found.maps), ("offset", found.offsets))
+        for number, one in enumerate(ones.values())
+    }
+    pairs = [{**asdict(pair), "verdict": pair.verdict.as_dict(), "status": pair.status.name} for pair in found.pairs]
+    write_folder(path, MANY, arrays, {"spaces": list(found.maps), "pairs": pairs, "unrelated": list(found.unrelated)})
+
+
+def load_many(path: str | os.PathLike[str]) -> ManyAlignment:
+    """Load the alignment of many spaces saved in the folder ``path``, with NumPy arrays."""
+    arrays, facts = read_folder(path, MANY)
+    with building(path, MANY):
+        names = check(list[str], facts.get("spaces"), "spaces")
+        pairs = tuple(check(list[Pair], facts.get("pairs"), "pairs"))
+        unrelated = tuple(check(list[str], facts.get("unrelated"), "unrelated"))
+        everyone = {*names, *unrelated}
+        if len(everyone) != len(names) + len(unrelated) or any({one.first, one.second} - everyone for one in pairs):
+            raise InputError(
+                "spaces, pairs, unrelated: expected each space once and no others in pairs, got other names"
+            )
+        for pair in pairs:
+            check_choice(pair.verdict.word, "verdict.word", WORDS)
+        shapes = {f"map.{number}": f"f d{number} d" for number in range(len(names))}
+        check_arrays(arrays, shapes | {f"offset.{number}": "f d" for number in range(len(names))})
+        maps, offsets = (
+            {name: cast(Array, arrays[f"{part}.{number}"]) for number, name in enumerate(names)}
+            for part in ("map", "offset")
+        )
+        return ManyAlignment(maps, offsets, pairs, unrelated)
 
 
 # -- alignments to plain values and back -----------------------------------------------------------------------------

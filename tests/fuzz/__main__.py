@@ -37,7 +37,10 @@ KINDS = {
         20_000,
         "`align` of small odd clouds with random options; warnings of other libraries count as failures",
     ),
-    "kills": (200, "SIGKILL in the middle of `align`, `align --checkpoint` and `export`, then the same command again"),
+    "kills": (
+        200,
+        "SIGKILL in the middle of `align`, `align --checkpoint`, `export` and `migrate`, then the same command again",
+    ),
 }
 
 

@@ -120,7 +120,9 @@ def use(model: Any) -> None:
         model.plan.cost()
         model.spectrum()
         return
-    model.translate(model.source.words[:2], k=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", invarot.NotTrusted)  # a forged verdict may say so
+        model.translate(model.source.words[:2], k=2)
     model.mapped()
     model.map_new_words(np.ones((1, model.source.dimension)), words=["new"])
     model.evaluate([(model.source.words[0], model.target.words[0])])

@@ -218,7 +218,8 @@ class Search:
     seed_weight : float
         Weight of the known pairs (``seeds=``) in the objective.
     n_jobs : int
-        Number of processes for many starts (extra: jobs); −1: one per core.
+        Number of processes for many starts (extra: jobs); −1: one per core. The result is the same for any number. Inside
+        ``joblib.parallel_config(backend="dask")`` or ``"ray"`` they are tasks of that cluster; −1: one per worker.
     """
 
     ordered: bool = False

@@ -102,7 +102,7 @@ def score_map(x: Array, y: Array, w: Array, scales: Scales) -> float:
     is. In few dimensions points coincide under wrong maps too (the symmetries of a regular mesh, outliers that fill a box).
     """
     z = x @ w
-    least = max(scales.least, 1e-12 * scales.chance, 1e-300)
+    least = max(scales.least, 1e-12 * scales.chance, float(namespace(z).finfo(z.dtype).smallest_normal))
     neighbour = max(scales.neighbour, least)
     weight = scales.dimensions if y.shape[1] > FEW else 0.0
     gains = []

@@ -11,9 +11,10 @@ import numpy as np
 
 from ..arrays import Array, as_like, machine_epsilon, namespace, to_numpy, transpose
 from ..errors import InputError
-from ..geometry.frames import Frame, make_frame, mean_square, weighted_second_moment
+from ..geometry.frames import Frame, make_frame, mean_square, weighted_mean, weighted_second_moment
 from ..geometry.orthogonal import RotationGroup
 from ..geometry.schatten import SchattenBall, identity_radius
+from ..rows import ALL, Rows
 from ..transport.schedule import Schedule
 from .budget import Budgets, make_budgets, relative_spacing
 from .history import Step
@@ -49,6 +50,7 @@ class Problem:
     overlap: Overlap | None = None  # None: all mass is matched
     scales: Scales | None = None  # what is near, where only a part corresponds
     affine: bool = False  # whether x has a last coordinate 1, so that the last row of a map is its offset
+    rows: Rows = ALL  # whether x and a are all rows or a part of them
 
     @property
     def score_scale(self) -> float:
@@ -62,7 +64,7 @@ class Problem:
 
     @property
     def largest(self) -> int:
-        return int(max(self.x.shape[0], self.y.shape[0]))
+        return int(max(self.rows.count(self.x), self.y.shape[0]))
 
     @property
     def flat_clouds(self) -> list[str]:
@@ -85,23 +87,25 @@ class Problem:
 
 def pose(
     x: Array, y: Array, a: Array, b: Array, *, maps: Maps, solver: Solver, translate: bool = False, scale: bool = False,
-    ordered: bool = False, on_step: Observer | None = None,
+    ordered: bool = False, on_step: Observer | None = None, rows: Rows = ALL,
 ) -> Problem:  # fmt: skip
     """Return the problem for checked points and weights (zero weights allowed)."""
     dx, dy = x.shape[1], y.shape[1]
     _check_together(maps, solver, scale, dx, dy)
     unit = scale and not maps.whiten
-    frame_x = make_frame(x, a, center=translate, whiten=maps.whiten, unit=unit)
+    frame_x = make_frame(x, a, center=translate, whiten=maps.whiten, unit=unit, rows=rows)
     frame_y = make_frame(y, b, center=translate, whiten=maps.whiten, unit=unit)
     inside_x, inside_y = frame_x.enter(x)[a > 0], frame_y.enter(y)[b > 0]
     weight_x, weight_y = a[a > 0], b[b > 0]
-    square_x, square_y = mean_square(inside_x, weight_x), mean_square(inside_y, weight_y)
-    reach = maps.ball.size(dx, dy) / identity_radius(float(maps.p), min(dx, dy))
-    second_moment = weighted_second_moment(inside_x, weight_x)
+    square_x, square_y = mean_square(inside_x, weight_x, rows), mean_square(inside_y, weight_y)
+    size = maps.ball.size(dx, dy)
+    largest = _check_mapped(_longest(inside_x, rows), size, inside_x) * _longest(inside_y)
+    reach = size / identity_radius(float(maps.p), min(dx, dy))
+    second_moment = weighted_second_moment(inside_x, weight_x, rows)
     cost_scale = 2 * math.sqrt(square_x * square_y) * reach or 1.0
-    count = max(inside_x.shape[0], inside_y.shape[0])
-    variance_scale = math.sqrt(_variance(inside_x, weight_x) * _variance(inside_y, weight_y)) * reach or 1.0
-    spacing = relative_spacing(second_moment, weight_x @ inside_x, count)
+    count = max(rows.count(inside_x), inside_y.shape[0])
+    variance_scale = math.sqrt(_variance(inside_x, weight_x, rows) * _variance(inside_y, weight_y)) * reach or 1.0
+    spacing = relative_spacing(second_moment, weighted_mean(inside_x, weight_x, rows), count)
     return Problem(
         x=inside_x,
         y=inside_y,
@@ -118,9 +122,31 @@ def pose(
         scale=scale,
         ordered=ordered,
         spacing=spacing,
-        budgets=make_budgets(solver, spacing * variance_scale / cost_scale),
+        budgets=make_budgets(solver, spacing * variance_scale / cost_scale).within_precision(
+            inside_x, largest, cost_scale
+        ),
         on_step=on_step,
+        rows=rows,
     )
+
+
+def _check_mapped(norm: float, size: float, points: Array) -> float:
+    """Return the largest norm of points under a map of norm ``size``; raise where its powers leave the range of the dtype."""
+    longest = norm * size
+    info = namespace(points).finfo(points.dtype)
+    low, high = float(info.smallest_normal) ** 0.25, float(info.max) ** 0.25
+    if not low < (longest or size) < high:
+        raise InputError(
+            f"radius: expected mapped points between {low:.0e} and {high:.0e} in {points.dtype}, got a radius of {size:.3g} and "
+            f"points of up to {norm:.3g}; change the unit of x, or the radius"
+        )
+    return longest
+
+
+def _longest(points: Array, rows: Rows = ALL) -> float:
+    """Return the largest norm of all points."""
+    xp = namespace(points)
+    return float(rows.max(xp.max(xp.linalg.vector_norm(points, axis=1))))
 
 
 def _check_together(maps: Maps, solver: Solver, scale: bool, dx: int, dy: int) -> None:
@@ -181,6 +207,7 @@ def allow_unmatched(problem: Problem, overlap: Overlap, *, translate: bool, rng:
     Epsilon is relative to the squared cut.
     """
     xp, x, solve = namespace(problem.x), problem.x, problem.budgets.solve
+    squares = _check_one_unit(problem)
     if problem.budgets.adaptive:
         first, last = PARTIAL_EPSILON
         solve = replace(
@@ -193,10 +220,25 @@ def allow_unmatched(problem: Problem, overlap: Overlap, *, translate: bool, rng:
         x=whole,
         second_moment=weighted_second_moment(whole, problem.a),
         budgets=replace(problem.budgets, solve=solve, sharpest=None),
+        cost_scale=problem.cost_scale if min(squares) else max(squares) or 1.0,
         overlap=overlap,
         scales=measure_scales(x, problem.y, rng),
         affine=translate,
     )
+
+
+def _check_one_unit(problem: Problem) -> tuple[float, float]:
+    """Return the mean squares of both clouds; raise where squared distances between them lose one of them in rounding."""
+    squares = float(namespace(problem.x).linalg.trace(problem.second_moment)), problem.mean_square_y
+    if min(problem.x.shape[0], problem.y.shape[0]) < 2:
+        raise InputError("overlap: expected at least 2 points with weight in each cloud, got 1; leave overlap out")
+    if 0 < min(squares) < machine_epsilon(problem.x) * max(squares):
+        x, y = (square**0.5 for square in squares)
+        raise InputError(
+            f"overlap: expected clouds in one unit, got points of about {x:.1g} in x and {y:.1g} in y; convert one of them, or pass "
+            "scale=True"
+        )
+    return squares
 
 
 def keep_matched(problem: Problem, w: Array, matched: tuple[Array, Array]) -> tuple[Problem, Array]:
@@ -209,7 +251,7 @@ def keep_matched(problem: Problem, w: Array, matched: tuple[Array, Array]) -> tu
         x, w = x[:, :-1], w[:-1, :]
         x, y = x - xp.mean(x, axis=0), y - xp.mean(y, axis=0)
     if problem.scale:
-        size = float(xp.linalg.matrix_norm(w)) / min(w.shape) ** 0.5
+        size = float(xp.linalg.matrix_norm(w)) / min(w.shape) ** 0.5 or 1.0
         x, w = x * size, w / size
     a, b = (xp.ones_like(points[:, 0]) / points.shape[0] for points in (x, y))
     square, second = mean_square(y, b), weighted_second_moment(x, a)
@@ -223,8 +265,8 @@ def keep_matched(problem: Problem, w: Array, matched: tuple[Array, Array]) -> tu
     return kept, w
 
 
-def _variance(points: Array, weights: Array) -> float:
-    return mean_square(points - weights @ points, weights)
+def _variance(points: Array, weights: Array, rows: Rows = ALL) -> float:
+    return mean_square(points - weighted_mean(points, weights, rows), weights, rows)
 
 
 def transport_cost(problem: Problem, moment: Array, w: Array) -> Array:

@@ -17,6 +17,7 @@ def main() -> None:
         signal.signal(signal.SIGINT, _leave)
     from . import (  # noqa: F401 -- each registers its command
         align,
+        align_many,
         cells,
         demo,
         evaluate,

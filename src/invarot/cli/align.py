@@ -2,29 +2,49 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from ..distributed.files import started_by_torchrun
 from ..errors import InputError
 from ..files import STANDARD, check_target, find_descriptor
 from ..folders import TRANSLATION, check_replaceable
 from ..translation import Translation, learn, recipe
+from ..translation.recipe import PRESETS
 from ..words import read_dictionary, read_vectors
 from ..words.spelling import SPELLING
-from .app import EXIT_CODES, Force, app, escape_unsafe, parse_overlap, print_json, print_verdict, progress, stderr
+from .app import (
+    EXIT_CODES,
+    Device,
+    Effort,
+    Force,
+    command,
+    complete,
+    escape_unsafe,
+    parse_overlap,
+    print_json,
+    print_verdict,
+    stderr,
+)
 from .mapped import name_mapped, write_mapped
 
 
-@app.command("align")
+@command("align")
 def align_command(
     source: Annotated[
         Path, typer.Argument(help="Vectors to translate from: .vec .txt .gz .bin .npz .npy .safetensors, or -")
     ],
     target: Annotated[Path, typer.Argument(help="Vectors to translate into.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write the model to.")],
-    preset: Annotated[str, typer.Option(help="best, fast or paper.")] = "best",
+    preset: Annotated[str, typer.Option(help=f"{', '.join(PRESETS)}.", autocompletion=complete(PRESETS))] = "best",
+    seeds: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Known pairs, one 'source target' per line: they start the solve."),
+    ] = None,
+    effort: Effort = None,
     max_words: Annotated[
         int | None, typer.Option(min=10, help="Keep only the first N words of each file in the model.")
     ] = None,
@@ -38,7 +58,7 @@ def align_command(
             help="Words may have no translation: auto, or the share of the source words that have one, such as 0.6."
         ),
     ] = None,
-    device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:N or auto [default: cpu].")] = None,
+    device: Device = None,
     memory: Annotated[str | None, typer.Option(help='Memory limit of the plan step, such as "4GiB".')] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed: same seed, same result.")] = 0,
     unordered: Annotated[bool, typer.Option("--unordered", help="Rows are not sorted by frequency.")] = False,
@@ -63,8 +83,19 @@ def align_command(
 ) -> None:
     """Learn to translate between two vocabularies with no dictionary.
 
+    Under torchrun, align two files of vectors (.npy .safetensors .parquet …) over its ranks; each writes its part.
+
     Exit code 0: the verdict is *aligned* or *coarse*; 2: bad input; 3: *failed*; 4: *doubtful* (the model is still written).
     """
+    if started_by_torchrun():
+        only_words = {
+            "--preset": preset != "best", "--max-words": max_words, "--extra-words": extra_words, "--spelling": spelling,
+            "--report": report, "--dictionary": dictionary, "--checkpoint": checkpoint, "--mapped": mapped,
+        }  # fmt: skip
+        align_ranks(
+            source, target, output, [name for name, value in only_words.items() if value], p=p, device=device,
+            memory=memory, seed=seed, unordered=unordered, force=force, quiet=quiet, as_json=as_json,
+        )  # fmt: skip
     stem = output.with_name(output.name + "-mapped")
     extra = name_mapped(stem, "vec") if mapped else []
     _check_paths(source, target, output, extra, report, overwrite=force, as_json=as_json)
@@ -73,7 +104,8 @@ def align_command(
             "--dictionary: expected together with --report, got it alone; to score a model use: invarot evaluate"
         )
     listed = None if dictionary is None else read_dictionary(dictionary)
-    changes: dict[str, Any] = {} if p is None else {"p": p}
+    known = None if seeds is None else read_dictionary(seeds)
+    changes: dict[str, Any] = {name: value for name, value in (("p", p), ("effort", effort)) if value is not None}
     if overlap is not None:
         changes["overlap"] = parse_overlap(overlap)
     how = recipe(preset, ordered=not unordered, spelling=SPELLING if spelling else 0.0, **changes)
@@ -84,11 +116,10 @@ def align_command(
     limit = None if max_words is None else max_words + (3 * max_words // 2 if extra_words is None else extra_words)
     left = read_vectors(source, max_words=limit)
     right = read_vectors(target, max_words=limit)
-    with progress(quiet) as listener:
-        model = learn(
-            left, right, how=how, rng=seed, device=device, memory=memory, keep=max_words, dictionary=listed,
-            on_event=listener, checkpoint=checkpoint,
-        )  # fmt: skip
+    model = learn(
+        left, right, how=how, seeds=known, rng=seed, device=device, memory=memory, keep=max_words, dictionary=listed,
+        checkpoint=checkpoint, progress=not quiet,
+    )  # fmt: skip
     model.save(output)
     if mapped:
         write_mapped(model, stem, "vec", overwrite=force)
@@ -96,6 +127,29 @@ def align_command(
         write_report(model, report, listed, force)
     summarise(model, output, quiet=quiet, as_json=as_json)
     raise typer.Exit(EXIT_CODES[model.verdict.word])
+
+
+def align_ranks(
+    source: Path, target: Path, output: Path, unused: list[str], *, p: float | None, device: str | None,
+    memory: str | None, seed: int, unordered: bool, force: bool, quiet: bool, as_json: bool,
+) -> None:  # fmt: skip
+    """Under torchrun: align vectors without words, the rows of the source cut over the ranks."""
+    from ..distributed.files import align_files
+
+    if unused:
+        raise InputError(
+            f"{unused[0]}: expected no options for words under torchrun, which aligns vectors; leave it out"
+        )
+    result, folder, rank = align_files(
+        source, target, output, device=device, memory=memory, rng=seed, p=math.inf if p is None else p,
+        ordered=not unordered, overwrite=force,
+    )  # fmt: skip
+    if rank == 0 and as_json:
+        print_json({"verdict": result.verdict.as_dict(), "objective": result.objective, "parts": str(folder.parent)})
+    elif rank == 0 and not quiet:
+        print_verdict(result.verdict, stderr)
+        stderr.print(f"one part per rank in {folder.parent}", highlight=False)
+    raise typer.Exit(EXIT_CODES[result.verdict.word])
 
 
 def _check_paths(

@@ -13,10 +13,11 @@ from ..clouds.registration import format_matrix
 from ..clouds.writers import check_output
 from ..errors import InputError
 from ..files import write_file
-from .app import EXIT_CODES, app, parse_overlap, print_json, print_verdict, stdout
+from ..logs import run
+from .app import EXIT_CODES, Force, command, parse_overlap, print_json, print_verdict, stdout
 
 
-@app.command("register")
+@command("register")
 def register_command(
     source: Annotated[Path, typer.Argument(help="Cloud to move: .ply .obj .xyz .txt .pts .csv .npy, also with .gz")],
     target: Annotated[Path, typer.Argument(help="Cloud that stays where it is.")],
@@ -34,7 +35,7 @@ def register_command(
     picture: Annotated[
         Path | None, typer.Option(help="Also draw both clouds before and after (.png, .pdf, .svg).")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
+    force: Force = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON on stdout.")] = False,
 ) -> None:
@@ -52,7 +53,8 @@ def register_command(
         load_figure()
     check_new([path for path in (output, matrix, picture) if path is not None], force=force)
     moving, fixed = read_cloud(source), read_cloud(target)
-    found = register(moving, fixed, overlap=share, scale=scale, reflect=reflect, rng=seed)
+    with run(progress=not (quiet or as_json)):
+        found = register(moving, fixed, overlap=share, scale=scale, reflect=reflect, rng=seed)
     write_cloud(output, found.moved)
     with write_file(matrix) as stream:
         stream.write(describe_matrix(found).encode())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..arrays import Array, device, machine_epsilon, namespace, transpose
+from ..rows import ALL, Rows
 
 
 @dataclass(frozen=True)
@@ -22,21 +23,21 @@ class Frame:
         return points @ self.inverse + self.origin
 
 
-def weighted_mean(points: Array, weights: Array) -> Array:
-    return weights @ points
+def weighted_mean(points: Array, weights: Array, rows: Rows = ALL) -> Array:
+    return rows.sum(weights @ points)
 
 
-def weighted_second_moment(points: Array, weights: Array) -> Array:
+def weighted_second_moment(points: Array, weights: Array, rows: Rows = ALL) -> Array:
     """Return S = pointsᵀ diag(weights) points, (d, d)."""
-    return transpose(points * weights[:, None]) @ points
+    return rows.sum(transpose(points * weights[:, None]) @ points)
 
 
-def mean_square(points: Array, weights: Array) -> float:
+def mean_square(points: Array, weights: Array, rows: Rows = ALL) -> float:
     """Return Σ wᵢ ‖pᵢ‖²."""
-    return float(namespace(points).sum(weights[:, None] * points**2))
+    return float(rows.sum(namespace(points).sum(weights[:, None] * points**2)))
 
 
-def make_frame(points: Array, weights: Array, *, center: bool, whiten: bool, unit: bool) -> Frame:
+def make_frame(points: Array, weights: Array, *, center: bool, whiten: bool, unit: bool, rows: Rows = ALL) -> Frame:
     """Return the frame of one cloud.
 
     ``center`` moves the weighted mean to 0, ``unit`` makes the mean squared norm 1, ``whiten`` makes the second moment
@@ -45,17 +46,17 @@ def make_frame(points: Array, weights: Array, *, center: bool, whiten: bool, uni
     xp = namespace(points)
     d = points.shape[1]
     eye = xp.eye(d, dtype=points.dtype, device=device(points))
-    origin = weighted_mean(points, weights) if center else xp.zeros_like(points[0])
+    origin = weighted_mean(points, weights, rows) if center else xp.zeros_like(points[0])
     inside = points - origin
     if whiten:
-        power, vectors = xp.linalg.eigh(weighted_second_moment(inside, weights))
+        power, vectors = xp.linalg.eigh(weighted_second_moment(inside, weights, rows))
         floor = float(power[-1]) * d * machine_epsilon(points)
         root = xp.sqrt(xp.where(power > floor, power, xp.ones_like(power)))
         keep = xp.astype(power > floor, points.dtype)
         back = transpose(vectors)
         return Frame(origin, (vectors * (keep / root)) @ back, (vectors * (keep * root)) @ back)
     if unit:
-        size = mean_square(inside, weights) ** 0.5 or 1.0
+        size = mean_square(inside, weights, rows) ** 0.5 or 1.0
         return Frame(origin, eye / size, eye * size)
     return Frame(origin, eye, eye)
 

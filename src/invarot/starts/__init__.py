@@ -8,7 +8,9 @@ from ..arrays import Array
 from .axes import axes
 from .clusters import clusters
 from .fused import fused
+from .gaussian import gaussian
 from .identity import identity
+from .leading import leading
 from .random import random
 from .relaxation import relaxation
 from .seeds import seeds
@@ -16,13 +18,17 @@ from .signature import signature
 
 STARTS: dict[str, Callable[..., Array]] = {
     "random": random,
+    "gaussian": gaussian,
     "identity": identity,
     "seeds": seeds,
     "axes": axes,
     "signature": signature,
     "fused": fused,
+    "leading": leading,
     "relaxation": relaxation,
     "clusters": clusters,
 }
 
-__all__ = ["STARTS", "axes", "clusters", "fused", "identity", "random", "relaxation", "seeds", "signature"]
+__all__ = [
+    "STARTS", "axes", "clusters", "fused", "gaussian", "identity", "leading", "random", "relaxation", "seeds", "signature",
+]  # fmt: skip

@@ -37,7 +37,7 @@ def axes(
     if all_signs < 0 or doubtful < 0:
         raise InputError(f"all_signs, doubtful: expected numbers ≥ 0, got {all_signs} and {doubtful}; use 0 for none")
     d = min(x.shape[1], y.shape[1])
-    vx, vy = _top_axes(x, a, d), _top_axes(y, b, d)
+    vx, vy = top_axes(x, a, d), top_axes(y, b, d)
     belief = _skewness(x @ vx, a) * _skewness(y @ vy, b)
     base = np.where(belief < 0, -1.0, 1.0)
     free = np.arange(d) if d <= all_signs else np.argsort(np.abs(belief), kind="stable")[: min(doubtful, d)]
@@ -49,7 +49,7 @@ def axes(
     return (vx[None] * as_like(signs, x)[:, None, :]) @ transpose(vy)[None]
 
 
-def _top_axes(x: Array, a: Array, d: int) -> Array:
+def top_axes(x: Array, a: Array, d: int) -> Array:
     """Return the top ``d`` eigenvectors, each with its largest entry positive to fix the sign."""
     xp = namespace(x)
     _, vectors = xp.linalg.eigh(weighted_second_moment(x, a))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, namespace
-from . import axes, clusters, fused, random, relaxation, seeds, signature
+from . import axes, clusters, fused, leading, random, relaxation, seeds, signature
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,13 @@ def waves(
     d = min(x.shape[1], y.shape[1])
     first = signature(x, y, a, b, standardise=False, powers=(0.5,), **side_options)
     yield _join(_wave("signature", first), _wave("axes", axes(x, y, a, b, all_signs=3, doubtful=0, **shared)))
+    yield _wave("leading", leading(x, y, a, b, ordered=ordered, **shared))
+    yield _wave("fused", fused(x, y, a, b, ordered=ordered, **shared))
     more = [
         signature(x, y, a, b, sizes=2000, powers=powers, match=("sinkhorn", "mutual"), **side_options)
         for powers in ((0.25, 0.5, 1.0), (0.5,), (1.0,))
     ]
     yield _join(*(_wave("signature", maps) for maps in more))
-    yield _wave("fused", fused(x, y, a, b, ordered=ordered, **shared))
     yield _join(_wave("axes", axes(x, y, a, b, **shared)), _wave("clusters", clusters(x, y, a, b, **shared)))
     yield _wave("relaxation", relaxation(x, y, a, b, **shared))
     while True:

@@ -39,7 +39,7 @@ def vote_for_maps(x: Floats, y: Floats, *, translate: bool, proper: bool, scale:
     spacing = max(units)
     few = max(x.shape[1], y.shape[1]) <= FEW
     described = [
-        describe_neighbourhoods(points / unit if scale else points, balls=few)
+        describe_neighbourhoods(points / unit if scale else points, balls=few, most=min(len(x), len(y)) - 1)
         for points, unit in zip((x, y), units, strict=True)
     ]
     for left, right in zip(*described, strict=True):
@@ -75,7 +75,7 @@ def _maps_of_votes(
     x: Floats, y: Floats, between_x: Floats, between_y: Floats, width: float, *, size: float, translate: bool, proper: bool
 ) -> Iterator[Floats]:  # fmt: skip
     """Yield maps of the pairs (x, y) with the most votes."""
-    apart = np.exp(-((between_x - between_y) ** 2) / (2 * width**2)) if width > 0 else (between_x == between_y) * 1.0
+    apart = np.exp(-(((between_x - between_y) / width) ** 2) / 2) if width > 0 else (between_x == between_y) * 1.0
     apart[(apart < 0.1) | (np.minimum(between_x, between_y) < 4 * width)] = 0.0  # near points agree whatever the map
     votes = apart * (apart @ apart)
     trust = np.ones(len(x))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ..arrays import Array, free_device_memory, has_triton, is_torch, on_cuda, to_numpy
 from ..errors import InputError, MemoryBound
+from ..rows import ALL, Rows
 from ..threads import workers
 from .acceleration import DEPTH
 from .cost import LEAST_ROWS, BlockedCost, Cost, block_entries
@@ -48,6 +49,11 @@ def parse_memory(value: str | int | float | None, name: str = "memory") -> int |
         raise InputError(f'{name}: expected a size such as "2GiB" or a number of bytes, got {value!r}')
     base = 1024 if found[3] or not found[2] else 1000
     return int(size * base ** " KMGT".index(found[2] or " "))
+
+
+def show_memory(size: int) -> str:
+    """Return a size in words: KiB below 10 MiB, MiB above."""
+    return f"{size / 2**10:,.0f} KiB" if size < 10 << 20 else f"{size / 2**20:,.0f} MiB"
 
 
 def free_memory(like: Array) -> int:
@@ -99,38 +105,52 @@ def check_exact_fits(n: int, m: int, *, assignment: bool, memory: int | None, li
     bound = memory if memory is not None else int(SHARE_OF_FREE * free_memory(to_numpy(like[:1])))
     if need > bound:
         raise MemoryBound(
-            f"memory: expected {need / 2**20:.0f} MiB for an exact plan of {n} × {m} points, got a limit of {bound / 2**20:.0f} MiB; "
+            f"memory: expected {show_memory(need)} for an exact plan of {n} × {m} points, got a limit of {show_memory(bound)}; "
             "raise memory=, or use solver=Sinkhorn(), which streams"
         )
 
 
-def make_cost(z: Array, y: Array, scale: float, a: Array, b: Array, *, memory: int | None) -> Cost:
+def make_cost(z: Array, y: Array, scale: float, a: Array, b: Array, *, memory: int | None, rows: Rows = ALL) -> Cost:
     """Return a cost object for z (s, n, d): dense if its kernel fits ``memory`` bytes and is faster, else streamed."""
     batch, n, d = z.shape
     m = y.shape[0]
     bound = memory if memory is not None else int(SHARE_OF_FREE * free_memory(z))
     fits = memory_needed(z, y, dense=True) <= bound
     kernels = on_cuda(z) and z.dtype.itemsize == 4
-    if kernels and batch >= FUSED_STARTS and max(n, m) <= FUSED_POINTS and d <= FUSED_DIMENSIONS and has_triton():
+    if (
+        kernels
+        and rows.whole
+        and batch >= FUSED_STARTS
+        and max(n, m) <= FUSED_POINTS
+        and d <= FUSED_DIMENSIONS
+        and has_triton()
+    ):
         from .gpu.small import SmallCost
 
         return SmallCost(z, y, scale, a, b)
     if fits and not (kernels and batch * n * m > CUDA_DENSE):
-        return BlockedCost(z, y, scale, a, b, keep=True)
+        return BlockedCost(z, y, scale, a, b, keep=True, rows=rows)
     need = memory_needed(z, y, dense=False)
     if need > bound:
         raise MemoryBound(
-            f"memory: expected {need / 2**20:.0f} MiB for a streamed plan of {n} × {m} points in {d} dimensions ({batch} starts), "
-            f"got a limit of {bound / 2**20:.0f} MiB; raise memory=, solve fewer starts at a time, use fewer threads, or pass float32 points"
+            f"memory: expected {show_memory(need)} for a streamed plan of {n} × {m} points in {d} dimensions ({batch} starts), "
+            f"got a limit of {show_memory(bound)}; raise memory=, solve fewer starts at a time, use fewer threads, or pass float32 points"
         )
     if kernels:
         from .gpu.cost import KernelCost, precision_for
 
         precision = precision_for(z, y, scale)
         work = d * (3 if precision == "fp32" else 1)
-        if batch == 1 and n * m >= KEPT_ENTRIES and work > KEPT_WORK and has_triton() and need + 2 * n * m <= bound:
+        if (
+            rows.whole
+            and batch == 1
+            and n * m >= KEPT_ENTRIES
+            and work > KEPT_WORK
+            and has_triton()
+            and need + 2 * n * m <= bound
+        ):
             from .gpu.kept import KeptCost
 
             return KeptCost(z, y, scale, a, b, precision=precision)
-        return KernelCost(z, y, scale, a, b, precision=precision)
-    return BlockedCost(z, y, scale, a, b, keep=False)
+        return KernelCost(z, y, scale, a, b, precision=precision, rows=rows)
+    return BlockedCost(z, y, scale, a, b, keep=False, rows=rows)

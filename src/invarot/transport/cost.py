@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from ..arrays import (
     Array,
@@ -25,7 +25,8 @@ from ..arrays import (
     to_numpy,
     transpose,
 )
-from ..threads import map_blocks, workers
+from ..rows import ALL, Rows
+from ..threads import map_blocks
 from .marginals import Marginals
 from .onepass import can_compile, one_pass
 
@@ -35,6 +36,7 @@ NUMPY_BLOCK = 1 << 20  # scores per block: the block of a thread and its tempora
 TORCH_BLOCK = 1 << 24  # torch parallelises each operation itself: fewer, larger blocks
 CUDA_BLOCK = 1 << 27
 KEPT_BLOCK = 1 << 22  # a stored kernel is only read: larger blocks, less threading overhead
+READ_BLOCKS = 8  # of a stored kernel, at least
 LEAST_ROWS = 64  # with fewer, the matrix product spends its time packing y
 
 
@@ -70,8 +72,11 @@ class BlockedCost:
     multiply-adds over it; ``keep=False`` recomputes each block from z and y and stores one block at a time.
     """
 
-    def __init__(self, z: Array, y: Array, scale: float, a: Array, b: Array, *, keep: bool = True) -> None:
+    def __init__(
+        self, z: Array, y: Array, scale: float, a: Array, b: Array, *, keep: bool = True, rows: Rows = ALL
+    ) -> None:
         self.z, self.y, self.yt = z * scale, y, transpose(y)
+        self.rows = rows
         self._set_up((*z.shape[:-1], y.shape[-2]), a, b, keep)
 
     def _set_up(self, shape: tuple[int, ...], a: Array, b: Array, keep: bool) -> None:
@@ -109,7 +114,8 @@ class BlockedCost:
             left = self.a[..., rows] * xp.exp(u[..., rows] + top)
             return (left[..., None, :] @ kernel)[..., 0, :]
 
-        columns = sum(self._map_rows(work, read=self.keep)) * xp.exp(shift)
+        total: Any = sum(self._map_rows(work, read=self.keep))
+        columns = self.rows.sum(total) * xp.exp(shift)
         lost = columns <= self.tiny
         fresh = v - xp.log(xp.where(lost, xp.full_like(columns, self.tiny), columns))
         if marginals is not None:
@@ -130,7 +136,7 @@ class BlockedCost:
         """Return the v that matches the column sums, in the log domain: vⱼ = −log Σᵢ aᵢ exp(Lij + uᵢ)."""
         xp = namespace(u)
         parts = [logsumexp(self._scores(rows) + (u + log(self.a))[..., rows, None], axis=-2) for rows in self._blocks()]
-        return -logsumexp(xp.stack(parts), axis=0)
+        return -self.rows.logsumexp(logsumexp(xp.stack(parts), axis=0))
 
     # -- the plan as an operator -----------------------------------------------------------------------------------
 
@@ -199,9 +205,8 @@ class BlockedCost:
         n = self.shape[-2]
         per_row = math.prod(self.shape[:-2]) * self.shape[-1]
         step = block_entries(self.z) // per_row
-        if read and not is_torch(self.z):
-            share = math.ceil(n / workers())
-            step = share if self.compiled else min(KEPT_BLOCK // per_row, share)
+        if read and not is_torch(self.z):  # the same for any number of threads, so that sums are too
+            step = min(KEPT_BLOCK // per_row, math.ceil(n / READ_BLOCKS))
         step = max(LEAST_ROWS, step)
         return (slice(i, min(i + step, n)) for i in range(0, n, step))
 
@@ -218,7 +223,7 @@ class MatrixCost(BlockedCost):
     """A cost given as a matrix (n, m): scores −cost/ε, one start."""
 
     def __init__(self, cost: Array, epsilon: float, a: Array, b: Array) -> None:
-        self.z, self.factor = cost[None], -1.0 / epsilon
+        self.z, self.factor, self.rows = cost[None], -1.0 / epsilon, ALL
         self._set_up(self.z.shape, a, b, keep=True)
 
     def plan(self, u: Array, v: Array) -> Array:

@@ -61,8 +61,6 @@ def test_a_map_comes_into_the_coordinates_of_the_solve(lib):
         ({"effort": "high", "start": "axes"}, "effort: expected only with start='auto', got 'high' and 'axes'"),
         ({"effort": "high", "n_starts": 3}, "effort: expected only with start='auto', got 'high' and 'random'"),
         ({"search": Search(side=SIDE), "start": "random"}, "side: expected with start='auto' or 'signature'"),
-        ({"search": Search(n_jobs=2)}, r"n_jobs: expected 1 with start='auto'.* got 2; pass n_starts"),
-        ({"search": Search(n_jobs=-1)}, r"n_jobs: expected 1 with start='auto'.* got -1"),
         ({"start": "seeds"}, "seeds: expected known pairs"),
     ],
 )  # fmt: skip

@@ -60,9 +60,9 @@ def test_only_a_few_of_many_starts_reach_the_last_heat(monkeypatch):
     maps = np.stack([turn, *(random_turn(3, draw) for _ in range(30))])
     seen = []
 
-    def watched(problem, maps, budget):
+    def watched(problem, maps, *rest):
         seen.append(maps.shape[0])
-        return run_heat(problem, maps, budget)
+        return run_heat(problem, maps, *rest)
 
     monkeypatch.setattr(heats, "run_heat", watched)
     found, values = run_heats(posed(x, y), Wave(maps, ["any"] * 31), draw)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Protocol
 
 import numpy as np
 
 from ...arrays import namespace, on_cuda
-from ...errors import MissingExtra
-from ...threads import own_threads, workers
+from ...jobs import run_tasks
+from ...threads import own_threads
 from ...transport.choice import SHARE_OF_FREE, free_memory, memory_needed
 from ..history import Step
 from ..problem import Problem
@@ -62,19 +63,13 @@ def run_batches(problem: Problem, solves: Sequence[Solve], *, rng: np.random.Gen
         for solve, stream in zip(solves, streams, strict=True):
             yield solve(problem, rng=stream)
         return
-    try:
-        from joblib import Parallel, delayed, parallel_config
-    except ImportError as error:
-        raise MissingExtra("n_jobs > 1", "jobs") from error
-    count = min(n_jobs, len(solves))
     silent = replace(problem, on_step=None)
-    calls = (delayed(_solve_and_record)(silent, solve, stream) for solve, stream in zip(solves, streams, strict=True))
-    with parallel_config("loky", inner_max_num_threads=max(1, workers() // count)):
-        for run, steps in Parallel(n_jobs=count, return_as="generator")(calls):
-            if problem.on_step is not None:
-                for step in steps:
-                    problem.on_step(step)
-            yield run
+    tasks = [partial(_solve_and_record, silent, solve, stream) for solve, stream in zip(solves, streams, strict=True)]
+    for run, steps in run_tasks(tasks, n_jobs):
+        if problem.on_step is not None:
+            for step in steps:
+                problem.on_step(step)
+        yield run
 
 
 def _solve_and_record(problem: Problem, solve: Solve, rng: np.random.Generator) -> tuple[Run, list[Step]]:

@@ -9,6 +9,7 @@ import numpy as np
 from ...arrays import Array, as_like, is_torch, namespace, to_numpy
 from ...retrieval.kmeans import kmeans
 from ...retrieval.thinning import FEW, thin
+from ...rows import ALL
 from ..budget import Budget
 from ..problem import Problem
 from ..tuning import BRIEF_STEPS, COARSE_EPSILON, ROUGH_STEPS, STAGE_POINTS, STAGE_RATIO
@@ -20,7 +21,7 @@ def solve_in_stages(problem: Problem, maps: Array, budget: Budget, *, rng: np.ra
 
     At a high epsilon a plan depends on the shape of the clouds and not on single points, so a subsample gives nearly the same
     map as all points, at a fraction of the cost. Later stages continue at the last epsilon of the first: with more points,
-    the map is nearer to that of all points.
+    the map is nearer to that of all points. A start that is nearer than what a few points say is kept (`keep_better`).
     """
     sizes = stage_sizes(problem, budget)
     rough = replace(budget, tol=max(budget.tol, budget.plan_tol)).at_most(ROUGH_STEPS)
@@ -34,9 +35,23 @@ def solve_in_stages(problem: Problem, maps: Array, budget: Budget, *, rng: np.ra
         name = f"first {size}" if problem.ordered else f"{size} points"
         if problem.budgets.stages is not None and problem.budgets.stages.of == "clusters":
             name = f"{size} clusters"
-        maps = alternate(subproblem(problem, size, rng), maps, rough, stage=name).maps
+        fitted = alternate(subproblem(problem, size, rng), maps, rough, stage=name).maps
+        maps = keep_better(subproblem(problem, size, rng), maps, fitted, rough)
         rough = rough.at_floor().at_most(BRIEF_STEPS)
     return alternate(problem, maps, budget)
+
+
+def keep_better(unseen: Problem, before: Array, after: Array, budget: Budget) -> Array:
+    """Return for each start the map (s, dx, dy) before or after a stage, whichever scores higher on ``unseen`` points.
+
+    Samples of two large clouds share hardly any points. A map fitted to them scores higher on them than the right one, and
+    lower on others.
+    """
+    xp = namespace(before)
+    watched = replace(unseen, on_step=None)
+    values = [alternate(watched, maps, budget.at_floor().at_most(1), hold_map=True).values for maps in (before, after)]
+    better = as_like(values[1] >= values[0], before, dtype=xp.bool)
+    return xp.where(better[:, None, None], after, before)
 
 
 def stage_sizes(problem: Problem, budget: Budget) -> list[int]:
@@ -68,14 +83,14 @@ def subproblem(problem: Problem, size: int, rng: np.random.Generator) -> Problem
     if problem.overlap is not None and stages is None and problem.y.shape[1] <= FEW and not is_torch(problem.x):
         return thinned(problem, size)
     parts = []
-    for points, weights in ((problem.x, problem.a), (problem.y, problem.b)):
-        n = points.shape[0]
+    for points, weights, rows in ((problem.x, problem.a, problem.rows), (problem.y, problem.b, ALL)):
+        n = rows.count(points)
         if n > size and stages is not None and stages.of == "clusters":
             points, weights = kmeans(points, weights, size, rng=rng, rounds=BRIEF_STEPS, spread=False)
         elif n > size:
-            rows = np.arange(size) if problem.ordered else np.sort(rng.choice(n, size, replace=False))
-            index = as_like(rows, points, dtype=namespace(points).int64)
-            points, weights = points[index], weights[index] / namespace(points).sum(weights[index])
-        parts.append((points, weights))
-    (x, a), (y, b) = parts
-    return replace(problem, x=x, a=a, y=y, b=b)
+            chosen = np.arange(size) if problem.ordered else np.sort(rng.choice(n, size, replace=False))
+            points, weights, rows = rows.take(points, weights, chosen)
+            weights = weights / rows.sum(namespace(points).sum(weights))
+        parts.append((points, weights, rows))
+    (x, a, rows), (y, b, _) = parts
+    return replace(problem, x=x, a=a, y=y, b=b, rows=rows)

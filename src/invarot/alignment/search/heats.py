@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ...arrays import Array, as_like, namespace, on_cuda
+from ...checks import in_range
 from ...starts.portfolio import Wave
 from ..budget import Budget
-from ..loop.alternate import alternate
-from ..loop.batches import make_batches
+from ..loop.alternate import Run, alternate
+from ..loop.batches import STARTS_PER_BATCH, make_batches, run_batches
 from ..loop.stages import subproblem
 from ..problem import Problem, distinct, slack
 from ..tuning import FINALISTS, RACE_ENTRIES
 
-SINGLE = 1e-12, 1e12  # cost scales between which squares of points are well inside the range of single precision
+SINGLE = 1e-12, 1e12  # cost scales between which squares of costs are well inside the range of single precision
 Floats = np.ndarray[Any, Any]
 
 
@@ -32,7 +34,7 @@ def race_points(starts: int) -> int:
     return int((RACE_ENTRIES / starts) ** 0.5)
 
 
-def run_heats(problem: Problem, wave: Wave, rng: np.random.Generator) -> tuple[Array, Floats]:
+def run_heats(problem: Problem, wave: Wave, rng: np.random.Generator, *, n_jobs: int = 1) -> tuple[Array, Floats]:
     """Solve each start of a wave on the coarse problem: return maps (s, dx, dy) and values (s,).
 
     After a first heat only the best few continue, with those that are equally good, and those that could be the best once
@@ -43,29 +45,42 @@ def run_heats(problem: Problem, wave: Wave, rng: np.random.Generator) -> tuple[A
     coarse = to_single(subproblem(problem, race_points(len(wave.names)), rng))
     budgets = problem.budgets.first_heat, problem.budgets.race
     first, last = (budget.within_rounding(coarse.x, coarse.cost_scale) for budget in budgets)
-    maps, values, off, epsilon = run_heat(coarse, as_like(wave.maps, coarse.x), first)
+    maps, values, off, epsilon = run_heat(coarse, as_like(wave.maps, coarse.x), first, rng, n_jobs)
     near = slack(coarse, float(np.max(values)))
     ahead = values >= np.sort(values)[-min(FINALISTS, len(values))] - near
     ahead |= values + np.minimum(off, first.plan_tol) * coarse.score_scale >= np.max(values) - near
     chosen = as_like(np.nonzero(ahead)[0], maps, dtype=namespace(maps).int64)
-    maps[chosen], values[ahead], *_ = run_heat(coarse, maps[chosen], last.from_epsilon(epsilon) if epsilon else last)
+    last = last.from_epsilon(epsilon) if epsilon else last
+    maps[chosen], values[ahead], *_ = run_heat(coarse, maps[chosen], last, rng, n_jobs)
     return as_like(maps, problem.x), values.astype(np.float64)
 
 
-def run_heat(problem: Problem, maps: Array, budget: Budget) -> tuple[Array, Floats, Floats, float]:
+def run_heat(
+    problem: Problem, maps: Array, budget: Budget, rng: np.random.Generator, n_jobs: int
+) -> tuple[Array, Floats, Floats, float]:
     """Return maps, values, marginal errors, and the highest epsilon at which a batch ended."""
-    parts, _ = make_batches(problem, maps.shape[0])
-    runs = [alternate(problem, maps[part], budget, stage="race") for part in parts]
+    parts, jobs = make_batches(problem, maps.shape[0], most=STARTS_PER_BATCH, n_jobs=n_jobs)
+    solves = [partial(_race, maps=maps[part], budget=budget) for part in parts]
+    runs = list(run_batches(problem, solves, rng=rng, n_jobs=jobs))
     found = namespace(maps).concat([run.maps for run in runs], axis=0)
     values, off = (np.concatenate([getattr(run, name) for run in runs]) for name in ("values", "errors"))
     return found, values, off, max(run.epsilon for run in runs)
+
+
+def _race(problem: Problem, *, maps: Array, budget: Budget, rng: np.random.Generator) -> Run:
+    return alternate(problem, maps, budget, stage="race")
 
 
 def to_single(problem: Problem) -> Problem:
     """Return the problem in single precision if that is faster and its range is enough: a race only ranks starts."""
     xp = namespace(problem.x)
     small, large = SINGLE
-    if on_cuda(problem.x) or problem.x.dtype != xp.float64 or not small < problem.cost_scale < large:
+    schedule = problem.budgets.solve.schedule
+    fits = small < problem.cost_scale < large and all(in_range(z, xp.float32) for z in (problem.x, problem.y))
+    least = min(float(xp.min(weights)) for weights in (problem.a, problem.b))
+    fits = fits and least > float(xp.finfo(xp.float32).eps) / problem.largest
+    absolute = schedule is not None and schedule.absolute  # such an epsilon may be any number
+    if on_cuda(problem.x) or problem.x.dtype != xp.float64 or absolute or not fits:
         return problem
     arrays: dict[str, Any] = {}
     for name in ("x", "y", "a", "b", "second_moment", "seed_moment"):

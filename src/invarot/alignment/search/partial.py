@@ -16,7 +16,7 @@ from ...retrieval.thinning import FEW, thin
 from ...starts.triples import find_rigid_maps
 from ...starts.votes import vote_for_maps
 from ..candidate import Candidate, Found, make_candidate
-from ..evidence import gather_evidence
+from ..evidence import try_unseen
 from ..history import StartRecord, Status
 from ..loop.alternate import alternate
 from ..loop.stages import solve_in_stages, subproblem
@@ -81,7 +81,7 @@ def propose(problem: Problem, plain: Problem, asked: Asked, rng: np.random.Gener
             yield name, as_like(found if problem.affine else found[:, :-1], problem.x)
     small = subproblem(plain, STAGE_POINTS, rng)
     for wave in islice(make_waves(small, asked, rng), asked.waves):
-        finals = solve_wave(small, wave, rng)[0]
+        finals = solve_wave(small, wave, rng, n_jobs=asked.n_jobs)[0]
         yield finals[0].name, with_offset(problem, namespace(plain.x).stack([one.map for one in finals]))
 
 
@@ -156,8 +156,8 @@ def explains_unseen_part(problem: Problem, candidate: Candidate, rng: np.random.
     kept, w = keep_matched(problem, candidate.map, candidate.matched)
     if min(kept.x.shape[0], kept.y.shape[0]) <= PER_DIMENSION * max(w.shape):
         return False
-    found = gather_evidence(kept, w, rng)
-    return found.twins >= SURE_TWINS or found.surplus * found.points**0.5 >= SURE_SURPLUS
+    found = try_unseen(kept, w, rng)
+    return found.held.twins >= SURE_TWINS or found.surplus * found.points**0.5 >= SURE_SURPLUS
 
 
 def _score(pair: tuple[float, Candidate]) -> float:

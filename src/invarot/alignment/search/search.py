@@ -18,21 +18,21 @@ from ...starts import STARTS
 from ...starts.portfolio import Wave, waves
 from ..budget import Budget
 from ..candidate import Candidate, Found, make_candidate
-from ..evidence import gather_evidence
+from ..evidence import try_unseen
 from ..history import StartRecord
 from ..loop.alternate import Run
 from ..loop.batches import STARTS_PER_BATCH, make_batches, run_batches
 from ..loop.stages import solve_in_stages, stage_sizes
 from ..problem import Problem, distinct, same_answer, slack
 from ..tuning import COMPARED_POINTS, SURE_SURPLUS, SURE_TWINS
-from .asked import Asked
+from .asked import DRAWN, Asked
 from .heats import choose_finalists, race_points, run_heats
 
 
 def search(problem: Problem, asked: Asked, rng: np.random.Generator) -> Found:
     """Run the requested starts; return different answers, best first."""
     if asked.name == "auto":
-        found = race(problem, make_waves(problem, asked, rng), waves=asked.waves, rng=rng)
+        found = race(problem, make_waves(problem, asked, rng), waves=asked.waves, rng=rng, n_jobs=asked.n_jobs)
     else:
         found = solve_all(problem, make_starts(problem, asked, rng), asked, rng)
     return replace(
@@ -65,23 +65,22 @@ def find_plain(problem: Problem, asked: Asked, found: Found, rng: np.random.Gene
     return race(plain, make_waves(plain, asked, rng), waves=1, rng=rng).candidates
 
 
-def race(problem: Problem, coming: Iterator[Wave], *, waves: int, rng: np.random.Generator) -> Found:
-    """Run waves of starts until an answer holds for unseen points, two waves agree on it, or ``waves`` are used.
+def race(problem: Problem, coming: Iterator[Wave], *, waves: int, rng: np.random.Generator, n_jobs: int = 1) -> Found:
+    """Run waves of starts until an answer holds for unseen points, two solves agree on it, or ``waves`` are used.
 
     The best of a wave is solved in full, and so is every other answer that scores as well in the race: this detects
     symmetries.
     """
     candidates: list[Candidate] = []
     records: list[StartRecord] = []
-    leaders: list[Candidate] = []  # of each wave
-    for wave in islice(coming, waves):
-        finals, dropped = solve_wave(problem, wave, rng)
+    for number, wave in enumerate(islice(coming, waves), 1):
+        finals, dropped = solve_wave(problem, wave, rng, n_jobs=n_jobs)
         records += [*(StartRecord(one.name, one.objective, True) for one in finals), *dropped]
         candidates += finals
-        leaders.append(max(finals, key=_value))
         best = max(candidates, key=_value)
-        agreeing = sum(same_answer(problem, best.map, leader.map) for leader in leaders)
-        if len(leaders) == waves or agreeing >= 2 or explains_unseen(problem, best.map, rng):
+        # finalists of one race differ, so two that end at one answer came to it from different sides
+        agreeing = sum(same_answer(problem, best.map, one.map) for one in candidates)
+        if number == waves or agreeing >= 2 or explains_unseen(problem, best.map, rng):
             break
     candidates.sort(key=_value, reverse=True)
     stacked = namespace(problem.x).stack([one.map for one in candidates])
@@ -89,14 +88,16 @@ def race(problem: Problem, coming: Iterator[Wave], *, waves: int, rng: np.random
     return Found(tuple(candidates[k] for k in different), tuple(records))
 
 
-def solve_wave(problem: Problem, wave: Wave, rng: np.random.Generator) -> tuple[list[Candidate], list[StartRecord]]:
+def solve_wave(
+    problem: Problem, wave: Wave, rng: np.random.Generator, *, n_jobs: int = 1
+) -> tuple[list[Candidate], list[StartRecord]]:
     """Return the finalists of a race, solved in full, and the records of the starts that were dropped."""
-    maps, values = run_heats(problem, wave, rng)
+    maps, values = run_heats(problem, wave, rng, n_jobs=n_jobs)
     chosen = choose_finalists(problem, maps, values)
-    finals = []
-    for k in chosen:
-        run = solve_in_stages(problem, maps[k][None], problem.budgets.after_race, rng=rng)
-        finals.append(make_candidate(problem, run, 0, wave.names[k]))
+    solves = [partial(_solve, maps=maps[k][None], budget=problem.budgets.after_race) for k in chosen]
+    _, jobs = make_batches(problem, len(chosen), most=1, n_jobs=n_jobs)
+    runs = run_batches(problem, solves, rng=rng, n_jobs=jobs)
+    finals = [make_candidate(problem, run, 0, wave.names[k]) for k, run in zip(chosen, runs, strict=True)]
     rest = [k for k in range(len(wave.names)) if k not in chosen]
     return finals, [StartRecord(wave.names[k], float(problem.sign * values[k]), False) for k in rest]
 
@@ -112,16 +113,21 @@ def explains_unseen(problem: Problem, w: Array, rng: np.random.Generator) -> boo
     copies of one cloud, never for two samples of one shape. Or maps fitted without them send them to the same targets more
     often than chance by many standard errors: in many dimensions only a right map does.
     """
-    found = gather_evidence(problem, w, rng)
-    return found.twins >= SURE_TWINS or found.surplus * found.points**0.5 >= SURE_SURPLUS
+    found = try_unseen(problem, w, rng)
+    return found.held.twins >= SURE_TWINS or found.surplus * found.points**0.5 >= SURE_SURPLUS
 
 
 def note_unused(problem: Problem, asked: Asked, records: tuple[StartRecord, ...]) -> tuple[str, ...]:
     """Return notes on options that had no effect on the search of these starts, and why."""
     notes = []
+    moved = problem.budgets.moved
+    if moved is not None:
+        end = f"{moved.epsilon:.2g}" + ("" if moved.floor == moved.epsilon else f" to {moved.floor:.2g}")
+        notes.append(f"schedule: epsilon {end} instead, which {problem.x.dtype} can tell from 0 and from infinity")
     stages = problem.budgets.stages
     sizes = stage_sizes(problem, problem.budgets.solve)
-    subsampled = {"auto": race_points(len(records)), **dict.fromkeys(("signature", "fused", "seeds"), 5000)}
+    subsampled = {"auto": race_points(len(records)), "leading": 2000}
+    subsampled.update(dict.fromkeys(("signature", "fused", "seeds"), 5000))
     first_rows = problem.largest > subsampled.get(asked.name, 400 if asked.name == "relaxation" else problem.largest)
     if problem.ordered and not first_rows and not (sizes and (stages is None or stages.of == "points")):
         notes.append(f"ordered: no effect, since no rows were drawn from {problem.largest} points")
@@ -129,6 +135,9 @@ def note_unused(problem: Problem, asked: Asked, records: tuple[StartRecord, ...]
         notes.append(f"stages: no effect, since all sizes are at least the {problem.largest} points of the clouds")
     if asked.side is not None and not any(record.name == "signature" for record in records):
         notes.append("side: no effect, since the search ended before a signature start")
+    finished = sum(record.finished for record in records)
+    if asked.name == "auto" and asked.n_jobs > 1 and len(records) <= STARTS_PER_BATCH and finished == 1:
+        notes.append(f"n_jobs: no effect, since {len(records)} starts make 1 batch")
     return tuple(notes)
 
 
@@ -137,11 +146,11 @@ def make_starts(problem: Problem, asked: Asked, rng: np.random.Generator) -> Wav
     if asked.maps is not None:
         return Wave(asked.maps, [asked.name] * asked.maps.shape[0])
     options: dict[str, Any] = {"rng": rng}
-    if asked.name == "random":
+    if asked.name in DRAWN:
         options["n_starts"] = asked.n_starts or 1
     if asked.name == "seeds":
         options["pairs"] = asked.pairs
-    if asked.name in ("seeds", "signature", "fused", "relaxation"):
+    if asked.name in ("seeds", "signature", "fused", "leading", "relaxation"):
         options["ordered"] = problem.ordered
     if asked.name == "signature":
         options.update(side=asked.side, side_weight=asked.side_weight)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...arrays import Array, log, namespace
+from ...rows import ALL, Rows
 from ..marginals import Marginals
 from . import ops
 from .operands import choose_precision, prepare
@@ -18,19 +19,22 @@ def precision_for(z: Array, y: Array, scale: float) -> str:
 class KernelCost:
     """Sweeps by :mod:`ops`; each half-iteration is stabilised by the previous one."""
 
-    def __init__(self, z: Array, y: Array, scale: float, a: Array, b: Array, *, precision: str | None = None) -> None:
+    def __init__(
+        self, z: Array, y: Array, scale: float, a: Array, b: Array, *, precision: str | None = None, rows: Rows = ALL
+    ) -> None:
         chosen = precision or precision_for(z, y, scale)
         self.scale, self.a, self.dtype = scale, a, z.dtype
         self.log_a, self.log_b = log(a), log(b)
         self.z, self.y = prepare(z, precision=chosen), prepare(y, precision=chosen)
         self.mode = f"streamed ({chosen} kernels)"
+        self.over = rows
         self.rows: Array | None = None
         self.columns: Array | None = None
 
     def sweep(self, v: Array, marginals: Marginals | None = None) -> tuple[Array, Array]:
         self.rows = ops.lse(self.z, self.y, v + self.log_b, self.scale, guess=self.rows)
         u = -self.rows if marginals is None else marginals.relax(-self.rows)
-        self.columns = ops.lse(self.y, self.z, self.log_a + u, self.scale, guess=self.columns)
+        self.columns = self.over.logsumexp(ops.lse(self.y, self.z, self.log_a + u, self.scale, guess=self.columns))
         return u, -self.columns
 
     def images(self, u: Array, v: Array) -> tuple[Array, Array]:

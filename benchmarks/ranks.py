@@ -1,0 +1,171 @@
+"""One solve over several ranks: seconds, CPU seconds, memory of the x side and bytes sent per rank; on CUDA against one device.
+
+    python benchmarks/ranks.py --ranks 1 2 4 --n 20000 --m 20000 --d 100 --out results/ranks.json
+    torchrun --nproc-per-node=1 benchmarks/ranks.py --cuda --n 200000 --d 100
+
+The first starts the ranks itself (gloo, one thread each) and solves from a given start at a fixed schedule, so that all of the work
+is over rows. The second runs inside torchrun with NCCL, beside `invarot.align` on one device with the same start.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import invarot
+from invarot import Schedule, Sinkhorn, distributed
+from invarot.distributed.shards import Shards
+from invarot.experiments.provenance import describe_commit
+
+SCHEDULE = Schedule(0.05, 0.6, 0.02)
+
+
+def make(n: int, m: int, d: int) -> tuple[Any, Any, Any, Any]:
+    """A cloud around 40 centres, a turned, shuffled, noisy copy of m of its points, the turn, a start 0.2 off."""
+    rng = np.random.default_rng(0)
+    spread = np.arange(1, d + 1, dtype=np.float32) ** -0.3
+    centres = rng.standard_normal((40, d), dtype=np.float32) * spread
+    x = centres[rng.integers(0, 40, n)] + 0.5 * rng.standard_gamma(2.0, (n, d), dtype=np.float32) * spread
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    turn = np.linalg.qr(rng.standard_normal((d, d)))[0]
+    y = x[rng.permutation(n)[:m]] @ turn.astype(np.float32)
+    y += np.float32(0.3 / d**0.5) * rng.standard_normal((m, d), dtype=np.float32)
+    u, _, vt = np.linalg.svd(turn + 0.3 * rng.standard_normal((d, d)) / d**0.5)
+    return x, y, turn, (u @ vt).astype(np.float32)
+
+
+def solve_rank(args: argparse.Namespace) -> dict[str, Any]:
+    """One rank of a gloo group: its own rows only are kept before the solve begins."""
+    import torch.distributed as dist
+
+    rank, count = args.rank, args.ranks[0]
+    x, y, turn, start = make(args.n, args.m, args.d)
+    x = x[args.n * rank // count : args.n * (rank + 1) // count].copy()
+    dist.init_process_group("gloo", init_method=f"file://{args.meet}", rank=rank, world_size=count)
+    made: list[Shards] = []
+    keep = Shards.of
+    Shards.of = classmethod(lambda cls, *rest: made.append(keep(*rest)) or made[-1])  # type: ignore[assignment, method-assign]
+    steps: list[tuple[int, int]] = []
+    dist.barrier()
+    rows, tall = len(x) * args.d * 4, _resident()
+    begun, cpu = time.perf_counter(), time.process_time()
+    solver = Sinkhorn(schedule=SCHEDULE, max_iter=args.steps, memory=args.memory)
+    watch = _Watch()
+    result = distributed.align(
+        x, y, start=start, solver=solver,
+        on_step=lambda step: (steps.append((step.inner_iterations, made[0].sent)), watch.look()),
+    )  # fmt: skip
+    return {
+        "rank": rank, "seconds": time.perf_counter() - begun, "cpu": time.process_time() - cpu,
+        "steps_seconds": watch.seconds - begun, "steps_cpu": watch.cpu - cpu,
+        "x_bytes": rows, "grown_mib": (watch.most - tall) / 2**20, "steps": steps, "verdict": result.verdict.word,
+        "off": float(np.linalg.norm(result.map - turn) / args.d**0.5), "m": args.m, "d": args.d,
+    }  # fmt: skip
+
+
+class _Watch:
+    """The largest resident size at the ends of steps, where all arrays of the x side are held."""
+
+    most, seconds, cpu = 0, 0.0, 0.0
+
+    def look(self) -> None:
+        self.most = max(self.most, _resident())
+        self.seconds, self.cpu = time.perf_counter(), time.process_time()
+
+
+def _resident() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+
+def run_ranks(args: argparse.Namespace, count: int) -> list[dict[str, Any]]:
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+        command = [sys.executable, __file__, "--meet", f"{folder}/meet", "--ranks", str(count), "--n", str(args.n),
+                   "--m", str(args.m), "--d", str(args.d), "--steps", str(args.steps), "--memory", args.memory]  # fmt: skip
+        running = [
+            subprocess.Popen([*command, "--rank", str(rank)], env=environment, stdout=subprocess.PIPE, text=True)
+            for rank in range(count)
+        ]
+        return [json.loads(one.communicate()[0].splitlines()[-1]) for one in running]
+
+
+def solve_cuda(args: argparse.Namespace) -> None:
+    """NCCL over the ranks of torchrun against one device, the same start and schedule; median of three after a first."""
+    import torch
+    import torch.distributed as dist
+
+    torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    dist.init_process_group("nccl")
+    rank, count = dist.get_rank(), dist.get_world_size()
+    x, y, turn, start = (torch.from_numpy(np.asarray(one, np.float32)).cuda() for one in make(args.n, args.m, args.d))
+    own = x[args.n * rank // count : args.n * (rank + 1) // count].clone()
+    solver = Sinkhorn(schedule=SCHEDULE, max_iter=args.steps)
+    times: dict[str, list[float]] = {"one device": [], "ranks": []}
+    found: dict[str, Any] = {}
+    for _ in range(4):
+        for name, call in (
+            ("one device", lambda: invarot.align(x, y, start=start, solver=solver)),
+            ("ranks", lambda: distributed.align(own, y, start=start, solver=solver)),
+        ):
+            torch.cuda.synchronize()
+            begun = time.perf_counter()
+            found[name] = call()
+            torch.cuda.synchronize()
+            times[name].append(time.perf_counter() - begun)
+    if rank == 0:
+        medians = {name: statistics.median(one[1:]) for name, one in times.items()}
+        print(json.dumps({
+            "commit": describe_commit(), "n": args.n, "m": args.m, "d": args.d, "ranks": count, "seconds": medians, "all": times,
+            "ratio": medians["ranks"] / medians["one device"],
+            "maps_apart": float(torch.linalg.norm(found["ranks"].map - found["one device"].map)),
+            "off": float(torch.linalg.norm(found["ranks"].map - turn)), "verdict": found["ranks"].verdict.word,
+            "modes": sorted({step.mode for step in found["ranks"].history}),
+        }))  # fmt: skip
+    dist.destroy_process_group()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2, 4])
+    parser.add_argument("--n", type=int, default=20_000)
+    parser.add_argument("--m", type=int)
+    parser.add_argument("--d", type=int, default=100)
+    parser.add_argument("--steps", type=int, default=4)
+    parser.add_argument("--memory", default="1GiB")
+    parser.add_argument("--cuda", action="store_true", help="inside torchrun: NCCL against one device")
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--rank", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--meet", help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    warnings.simplefilter("ignore", invarot.NotConverged)  # few steps on purpose
+    args.m = args.m or args.n
+    if args.cuda:
+        solve_cuda(args)
+        return
+    if args.rank is not None:
+        print(json.dumps(solve_rank(args)))
+        return
+    found: dict[str, Any] = {"commit": describe_commit(), "n": args.n, "m": args.m, "d": args.d, "runs": {}}
+    for count in args.ranks:
+        found["runs"][count] = run_ranks(args, count)
+        for one in found["runs"][count]:
+            print(count, {key: value for key, value in one.items() if key != "steps"}, flush=True)
+    text = json.dumps(found, indent=1)
+    if args.out is not None:
+        args.out.write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

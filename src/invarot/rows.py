@@ -1,0 +1,59 @@
+"""Which rows of x are here: all of them, or a part, with the rest in other processes.
+
+Rows are cut over processes in `invarot.distributed`. Whatever sums over the rows of x asks `Rows` to complete the sum, so that the
+same code solves a whole problem and a part of one.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from .arrays import Array, as_like, namespace
+
+
+class Rows(Protocol):
+    """The rows of x that a process holds."""
+
+    whole: bool
+
+    def count(self, points: Array) -> int:
+        """Return the number of rows of all processes together, given the ``points`` of this one."""
+
+    def sum(self, values: Array) -> Array:
+        """Return the sum over all processes of what each has summed over its own rows."""
+
+    def max(self, values: Array) -> Array:
+        """Return the maximum over all processes, elementwise."""
+
+    def logsumexp(self, values: Array) -> Array:
+        """Return log Σ exp over all processes, elementwise."""
+
+    def take(self, points: Array, weights: Array, chosen: np.ndarray[Any, Any]) -> tuple[Array, Array, Rows]:
+        """Return the rows ``chosen`` (sorted, of all processes together), their weights, and where they are."""
+
+
+class AllRows:
+    """All rows are here: sums are complete."""
+
+    whole = True
+
+    def count(self, points: Array) -> int:
+        return points.shape[0]
+
+    def sum(self, values: Array) -> Array:
+        return values
+
+    def max(self, values: Array) -> Array:
+        return values
+
+    def logsumexp(self, values: Array) -> Array:
+        return values
+
+    def take(self, points: Array, weights: Array, chosen: np.ndarray[Any, Any]) -> tuple[Array, Array, Rows]:
+        index = as_like(chosen, points, dtype=namespace(points).int64)
+        return points[index], weights[index], self
+
+
+ALL = AllRows()

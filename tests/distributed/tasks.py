@@ -1,0 +1,142 @@
+"""What ranks do in tests; each function runs in a process of its own, inside a gloo group."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import numpy as np
+import torch.distributed as dist
+
+from invarot import Schedule, Sinkhorn, Stages, distributed
+from invarot.distributed import align as align_module
+from invarot.distributed.shards import Shards
+from invarot.errors import InputError, WorkersLost
+
+
+def clouds(n=300, m=280, d=5, noise=0.05):
+    """A cloud and a turned, shuffled copy of most of it."""
+    rng = np.random.default_rng(0)
+    x = rng.gamma(2.0, size=(n, d)) * np.linspace(2.0, 1.0, d)
+    turn = np.linalg.qr(rng.standard_normal((d, d)))[0]
+    order = rng.permutation(n)[:m]
+    return x, x[order] @ turn + noise * rng.standard_normal((m, d)), turn
+
+
+def cut(x, rank, count):
+    """Uneven parts: the first rank has fewest rows."""
+    ends = (np.arange(count + 1) ** 1.3 / count**1.3 * len(x)).astype(int)
+    return x[ends[rank] : ends[rank + 1]]
+
+
+def solve(x, y, group, **options):
+    rank, count = dist.get_rank(group), dist.get_world_size(group)
+    part = distributed.align(cut(x, rank, count), y, group=group, **options)
+    whole = distributed.gather(part, group=group)
+    return {
+        "map": whole.map, "offset": whole.offset, "verdict": whole.verdict.word, "objective": whole.objective,
+        "matches": whole.matches("plan"), "own": len(part.plan.u), "rows": len(whole.plan.u),
+        "error": whole.plan.error, "steps": len(whole.history),
+    }  # fmt: skip
+
+
+def one_two_four():
+    """The same problems on groups of one, two and four ranks of the same four processes."""
+    align_module.SAMPLE = 200  # so that the sample is not all
+    x, y, turn = clouds()
+    start = np.linalg.qr(turn + 0.1)[0]
+    cases = {
+        "auto": {}, "given": {"start": start}, "moved": {"translate": True, "scale": True},
+        "p2": {"p": 2.0, "start": start, "solver": Sinkhorn(objective="transport")},
+    }  # fmt: skip
+    found = {}
+    for count in (1, 2, 4):
+        group = dist.new_group(list(range(count)))
+        if dist.get_rank() < count:
+            for name, options in cases.items():
+                found[name, count] = solve(x, y, group, **options)
+    return found
+
+
+def stages():
+    """Stages drawn over ranks: rows stay where they are if they are many, and are given to all if few."""
+    x, y, turn = clouds(900, 900)
+    from invarot.distributed import shards
+
+    found = {}
+    for few in (10_000, 100):
+        shards.REPLICATED = few
+        found[few] = solve(x, y, None, start=turn, solver=Sinkhorn(schedule=0.02, stages=Stages((200, 500))))
+    return found
+
+
+def bytes_per_step():
+    """Bytes given to collectives before each outer step, with its sweeps."""
+    x, y, turn = clouds(200, 150)
+    made, seen = [], []
+    keep = Shards.of
+
+    def watched(*arguments):
+        made.append(keep(*arguments))
+        return made[-1]
+
+    Shards.of = watched
+    distributed.align(
+        cut(x, dist.get_rank(), 2), y, start=turn,
+        on_step=lambda step: seen.append((step.inner_iterations, made[0].sent, len(y), x.shape[1])),
+    )  # fmt: skip
+    return seen
+
+
+def one_is_killed():
+    """The second rank ends in the middle; what the others raise, and after how long."""
+    x, y, turn = clouds()
+    killed = []
+
+    def watch(step):
+        if dist.get_rank() == 1 and step.step == 2:
+            os._exit(9)
+        if step.step == 2:
+            killed.append(time.monotonic())
+
+    try:
+        distributed.align(cut(x, dist.get_rank(), 3), y, start=turn, on_step=watch)
+    except WorkersLost as error:
+        return str(error), time.monotonic() - killed[0]
+
+
+def refusals():
+    """What is wrong on one rank is raised on all."""
+    x, y, _ = clouds()
+    rank = dist.get_rank()
+    bad = x.copy()
+    bad[-1, 0] = np.nan
+    told = []
+    for arguments, options in (
+        ((cut(bad, rank, 2), y), {}), ((x, y + rank), {}), ((x, y), {"rng": rank}),
+        ((x, y), {"solver": Sinkhorn(refit=True)}), ((x, y), {"start": "seeds"}),
+    ):  # fmt: skip
+        try:
+            distributed.align(*arguments, **options)
+        except InputError as error:
+            told.append(str(error))
+    return told
+
+
+def interrupted(path, count):
+    """Three ranks that end in the middle, or some that resume; the map, the steps and whether the file is left."""
+    x, y, turn = clouds()
+    options = {"start": turn, "solver": Sinkhorn(schedule=Schedule(0.1, 0.7, 0.01))}
+    ranks, seen = int(count), []
+
+    def watch(step):
+        seen.append(step.epsilon)
+        if ranks == 3 and step.epsilon < 0.03:
+            raise KeyboardInterrupt
+
+    try:
+        found = distributed.align(cut(x, dist.get_rank(), ranks), y, on_step=watch, checkpoint=path, **options)
+    except KeyboardInterrupt:
+        return None, seen, os.path.exists(path)
+    dist.barrier()
+    return found.map, seen, os.path.exists(path)

@@ -1,0 +1,116 @@
+"""One solve over several processes: the answer of one, few bytes, a clear end where a rank is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from .ranks import ROOT, run_ranks
+
+pytestmark = pytest.mark.torch
+pytest.importorskip("torch", reason="needs torch: pip install 'invarot[torch]'")
+
+
+@pytest.fixture(scope="module")
+def found():
+    return run_ranks(4, "one_two_four")[0]
+
+
+@pytest.mark.parametrize("case", ["auto", "given", "moved", "p2"])
+def test_the_answer_does_not_depend_on_the_number_of_ranks(found, case):
+    one = found[0][case, 1]
+    for count in (2, 4):
+        for rank in range(count):
+            other = found[rank][case, count]
+            np.testing.assert_allclose(other["map"], one["map"], atol=1e-8)
+            np.testing.assert_allclose(other["offset"], one["offset"], atol=1e-8)
+            np.testing.assert_array_equal(other["matches"], one["matches"])
+            assert (other["verdict"], other["steps"], other["rows"]) == (one["verdict"], one["steps"], 300)
+            assert other["objective"] == pytest.approx(one["objective"], abs=1e-10)
+
+
+def test_it_is_the_answer_of_one_process(found):
+    """invarot.align on all rows from the same start."""
+    import invarot
+
+    from .tasks import clouds
+
+    x, y, turn = clouds()
+    plain = invarot.align(x, y, start=np.linalg.qr(turn + 0.1)[0])
+    np.testing.assert_allclose(found[3]["given", 4]["map"], plain.map, atol=1e-8)
+    np.testing.assert_array_equal(found[3]["given", 4]["matches"], plain.matches("plan"))
+    assert found[0]["auto", 2]["verdict"] == invarot.align(x, y).verdict.word
+
+
+def test_every_rank_keeps_its_own_rows(found):
+    assert sum(found[rank]["auto", 4]["own"] for rank in range(4)) == 300
+    assert found[0]["auto", 4]["own"] < 100
+
+
+def test_rows_of_a_stage_stay_where_they_are_or_go_to_all():
+    ranks = run_ranks(2, "stages")[0]
+    for few in (10_000, 100):
+        np.testing.assert_array_equal(ranks[0][few]["map"], ranks[1][few]["map"])
+    np.testing.assert_allclose(ranks[0][100]["map"], ranks[0][10_000]["map"], atol=1e-8)
+
+
+def test_few_bytes_are_sent_per_step():
+    seen = run_ranks(2, "bytes_per_step")[0][0]
+    assert len(seen) > 3
+    for (_, before, *_), (sweeps, sent, m, d) in pairwise(seen):
+        assert 8 * (m * sweeps + d * d) <= sent - before <= 8 * (m * sweeps + d * d) + 1024
+
+
+def test_a_lost_rank_ends_the_others_with_a_clear_error():
+    ranks, codes = run_ranks(3, "one_is_killed", lost=(1,))
+    assert codes[1] == 9
+    for rank in (0, 2):
+        message, seconds = ranks[rank]
+        assert message.startswith(f"group: expected an answer of every rank, got none on rank {rank} (")
+        assert seconds < 60
+
+
+def test_what_is_wrong_on_one_rank_is_raised_on_all():
+    left, right = run_ranks(2, "refusals")[0]
+    assert left[:4] == right[:4]
+    assert [message.split(":")[0] for message in left] == ["x", "x, y, rng", "x, y, rng", "refit", "seeds"]
+    assert left[0].endswith("(rank 1)")
+
+
+def test_files_under_torchrun(tmp_path):
+    """Two ranks started by torchrun read their own rows and write their own parts; the map is that of all rows."""
+    import invarot
+
+    from .tasks import clouds
+
+    x, y, turn = clouds()
+    np.save(tmp_path / "x.npy", x.astype(np.float32))
+    np.save(tmp_path / "y.npy", y.astype(np.float32))
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--standalone", "-m", "invarot", "align",
+               "x.npy", "y.npy", "-o", "out", "--unordered", "--json"]  # fmt: skip
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["verdict"]["word"] == "aligned"
+    parts = [invarot.load(tmp_path / "out" / f"rank-{rank}-of-2") for rank in range(2)]
+    np.testing.assert_array_equal(parts[0].map, parts[1].map)
+    np.testing.assert_allclose(parts[0].map, turn, atol=0.02)
+    assert [len(part.plan.u) for part in parts] == [150, 150]
+
+
+def test_a_checkpoint_resumes_with_another_number_of_ranks(tmp_path):
+    path = str(tmp_path / "state")
+    stopped = run_ranks(3, "interrupted", path, "3")[0]
+    assert [left for _, _, left in stopped] == [True] * 3
+    resumed = run_ranks(2, "interrupted", path, "2")[0]
+    whole = run_ranks(1, "interrupted", path + "-none", "1")[0][0]
+    for map_, seen, left in resumed:
+        np.testing.assert_allclose(map_, whole[0], atol=1e-5)
+        assert seen[0] == stopped[0][1][-1] < whole[1][0]
+        assert not left

@@ -1,0 +1,87 @@
+"""Many vocabularies in one space, on the pair that ships and turned copies of it; saved, loaded, on the command line."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import invarot.cli.align_many
+from invarot.cli.app import app
+from invarot.errors import InputError
+from invarot.translation import learn_many, load_hub, recipe
+from invarot.words import Vectors, load_core_pair, write_vectors
+
+HOW = recipe("fast", effort="quick")
+
+
+@pytest.fixture(scope="module")
+def three():
+    """English, Spanish, and English in other coordinates with other noise and other names."""
+    rng = np.random.default_rng(0)
+    english, spanish, _ = load_core_pair()
+    english, spanish = english.first(900), spanish.first(900)
+    turn = np.linalg.qr(rng.standard_normal((english.dimension, english.dimension)))[0]
+    scale = np.std(english.vectors)
+    other = english.vectors @ turn + 0.3 * scale * rng.standard_normal(english.vectors.shape)
+    return {"en": english, "es": spanish, "xx": Vectors([f"{word}x" for word in english.words], other.astype("f4"))}
+
+
+@pytest.fixture(scope="module")
+def hub(three):
+    return learn_many(three, how=HOW)
+
+
+def test_words_find_their_copies(hub):
+    assert hub.unrelated == ()
+    model = hub.pair("en", "xx")
+    x, y = model.clouds
+    assert [step.name for step in model.steps] == [
+        "prepare", "solve", "refine", "local centring", "spelling", "penalties",
+    ]  # fmt: skip
+    x, y = (z / np.linalg.norm(z, axis=1, keepdims=True) for z in (x, y))
+    assert np.mean(np.argmax(x @ y.T, axis=1) == np.arange(900)) > 0.95
+
+
+def test_it_is_saved_and_loaded(hub, tmp_path):
+    hub.save(tmp_path / "hub")
+    again = load_hub(tmp_path / "hub")
+    assert again.pairs == hub.pairs
+    assert again.recipe == hub.recipe
+    for name in ("en", "es", "xx"):
+        np.testing.assert_array_equal(again.mapped(name).vectors, hub.mapped(name).vectors)
+        assert again.mapped(name).words == hub.vectors[name].words
+
+
+def test_a_vocabulary_of_noise_is_named(three):
+    noise = Vectors([f"w{k}" for k in range(900)], np.random.default_rng(1).standard_normal((900, 50)).astype("f4"))
+    found = learn_many({**{name: three[name] for name in ("en", "xx")}, "no": noise}, how=HOW)
+    assert found.unrelated == ("no",)
+    with pytest.raises(InputError, match="'no', which is unrelated"):
+        found.mapped("no")
+
+
+@pytest.mark.parametrize(("how", "sources"), [(recipe("fast", p=2.0), {}), ("fast", {"en": None})])
+def test_refusals(how, sources):
+    with pytest.raises(InputError, match=r"how: |sources: "):
+        learn_many(sources, how=how)
+
+
+def test_the_command(three, tmp_path):
+    paths = []
+    for name, one in three.items():
+        paths.append(str(tmp_path / f"{name}.vec"))
+        write_vectors(paths[-1], one.words, one.vectors, format="vec")
+    out = str(tmp_path / "hub")
+    done = CliRunner().invoke(app, ["align-many", *paths, "-o", out, "--preset", "fast", "--mapped", "--json"])
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    assert (told["spaces"], told["unrelated"]) == (["en", "es", "xx"], [])
+    assert len(told["pairs"]) == 3
+    assert (tmp_path / "hub-mapped.es.vec").is_file()
+    assert load_hub(out).vectors["es"].words == three["es"].words
+    again = CliRunner().invoke(app, ["align-many", *paths[:1], paths[0], "-o", out])
+    assert isinstance(again.exception, InputError)
+    assert invarot.cli.align_many.align_many_command
