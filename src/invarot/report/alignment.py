@@ -16,7 +16,7 @@ from .dynamics import STEP_COLUMNS, find_runs, fold_numbers, step_charts, table
 from .explorer import MOST, Explorer, explorer_section
 from .listing import facts, find_versions, to_text
 from .markup import count, fold, text
-from .outcome import evidence_section, describe_overlap, verdict_card
+from .outcome import describe_overlap, evidence_section, verdict_card
 from .page import render_shell
 from .views import choose_targets, find_matched, find_points, nearest_few, principal_axes, spread_rows
 
