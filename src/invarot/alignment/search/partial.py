@@ -144,7 +144,7 @@ def slide(problem: Problem, w: Array, *, always: bool) -> Array:
     x, y = (thin(to_numpy(points).astype(np.float64), SURFACE_POINTS) for points in (problem.x[:, :-1], problem.y))
     host = to_numpy(w).astype(np.float64)
     z = x @ host[:-1] + host[-1]
-    cut = choose_cut(nearest_distances(z, y), nearest_distances(y, z), problem.scales)
+    cut = choose_cut(to_numpy(nearest_distances(z, y)), to_numpy(nearest_distances(y, z)), problem.scales)
     if not always and not show_surfaces(x, y, host, cut**0.5):
         return w
     return as_like(slide_on_surfaces(x, y, host, cut**0.5), w)
