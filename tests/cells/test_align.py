@@ -94,10 +94,10 @@ def test_wrong_options_are_named(tables, options, message):
 
 def test_cells_without_a_counterpart_get_little_weight():
     rna, atac = make_tables(cells=300)
-    kept = atac[atac.obs["type"] != "t1"].copy()
+    kept = atac[atac.obs["type"] != "t2"].copy()
     cells.align(rna, kept, rows="as is")
     matched = rna.obs["invarot_matched"].to_numpy()
-    orphans = (rna.obs["type"] == "t1").to_numpy()
+    orphans = (rna.obs["type"] == "t2").to_numpy()
     assert matched[orphans].mean() < 0.3 < 0.8 < matched[~orphans].mean()
     assert rna.uns["invarot"]["overlap"] == pytest.approx([matched.mean(), 1], abs=0.15)
     labels, _ = cells.transfer_labels(kept, rna, "type")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..alignment.result import Alignment
+from ..alignment.verdict import SOUND
 from ..arrays import to_numpy
 from ..checks import check_choice, check_count, check_rng
 from ..errors import InputError, NotAligned
@@ -78,7 +79,7 @@ def align(
     if not isinstance(use, (tuple, list)) or len(use) != 2:
         raise InputError(f'use: expected two keys, such as ("X_pca", "X_lsi"), got {use!r}')
     if require is not None:
-        check_choice(require, "require", ("aligned",))
+        check_choice(require, "require", SOUND)
     generator = check_rng(rng)
     points = take_embedding(left, use[0], "rna"), take_embedding(right, use[1], "atac")
 
@@ -98,7 +99,7 @@ def align(
         table.obsm[PLAN] = keep_largest(plan, plan_entries)
         table.obs[MATCHED] = matched
         table.uns[KEY] = {**facts, "use": key, "rows": how}
-    if require is not None and found.verdict.word != require:
+    if require is not None and not found.verdict.meets(require):
         raise NotAligned(f'require="{require}": the verdict is {found.verdict}', found)
     return found
 

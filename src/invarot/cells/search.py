@@ -26,7 +26,7 @@ RESIDUALS = 16  # the price then, over the first quartile of the squared residua
 FIRST = (0.5, 0.35, 0.25, 0.18, 0.13, 0.1, 0.08)
 LAST = (0.08, 0.065, 0.05, 0.05)
 LEAST = 0.02  # the lowest price
-MARGIN = 0.02  # by which another composition has to agree better than the same one
+MARGIN = 0.035  # by which another composition has to agree better: twice what it gained where none was missing
 APART = 0.6  # of 2: plans that differ by this much in the l_1 norm are distinct
 
 
@@ -44,20 +44,20 @@ def search(
 ) -> tuple[Groups, Groups, list[Choice]]:
     """Return the groups of both assays and the finalists, best first."""
     left, right = (group_cells(one, max(GROUPS_LEAST, min(GROUPS, _count(one) // PER_GROUP)), rng) for one in (x, y))
-    sides = [describe_side(one.views, one.weights) for one in (left, right)]
+    one, other = (describe_side(groups.views, groups.weights) for groups in (left, right))
     clouds = left.views, right.views, left.weights, right.weights
     starts = draw_starts(left, right, rng)
     ends: list[Floats] = []
     for slack in slacks:
         plans = alternate(*clouds, starts, slack=slack, epsilons=FIRST)
-        scores = [score_plan(*sides, plan) for plan in plans]
+        scores = [score_plan(one, other, plan) for plan in plans]
         ends += [plans[k] for k in keep_distinct(plans, np.argsort(scores)[::-1])]
     found = [
-        Choice(slack, score_plan(*sides, plan), plan)
+        Choice(slack, score_plan(one, other, plan), plan)
         for slack in slacks
         for plan in alternate(*clouds, np.stack(ends), slack=slack, epsilons=LAST)
     ]
-    found.sort(key=lambda one: MARGIN * np.isfinite(one.slack) - one.agreement)
+    found.sort(key=lambda choice: MARGIN * np.isfinite(choice.slack) - choice.agreement)
     if np.isfinite(found[0].slack):
         found[0] = replace(found[0], plan=lower_price(clouds, found[0].plan))
     return left, right, found
