@@ -184,3 +184,11 @@ def test_none_means_all_mass():
     assert check_overlap(None) is None
     assert check_overlap(0.4).x == 0.4
     assert check_overlap([0.4, 1]).y == 1.0
+
+
+def test_a_failed_balanced_answer_names_overlap():
+    x, y, _ = cut_pair(0.6, 150, 1)
+    whole = invarot.align(x, y, translate=True)
+    assert not whole.verdict
+    assert 'overlap="auto"' in str(whole.verdict)
+    assert "overlap=" not in str(invarot.align(x, x[::-1] @ TURN).verdict)

@@ -288,3 +288,29 @@ def test_help_reads_well():
     text = invarot("align", "--help").stdout
     assert "--preset" in text
     assert "share an alphabet" in " ".join(text.replace("│", " ").split())
+
+
+@pytest.mark.parametrize("wrong", ["some", "0", "1.5"])
+def test_a_wrong_overlap_is_named(folder, wrong):
+    done = invarot("align", folder / "a.vec", folder / "b.npz", "-o", folder / "part", "--overlap", wrong)
+    assert done.returncode == 2
+    assert "--overlap: expected" in done.stderr
+    assert not (folder / "part").exists()
+
+
+def test_overlap_is_said(folder):
+    done = invarot(
+        "align",
+        folder / "a.vec",
+        folder / "b.npz",
+        "-o",
+        folder / "part",
+        "--overlap",
+        "auto",
+        "--json",
+        "--preset",
+        "fast",
+    )
+    summary = json.loads(done.stdout)
+    assert summary["overlap"] == pytest.approx([1.0, 1.0], abs=0.05)
+    assert summary["untranslated"][0] <= 15

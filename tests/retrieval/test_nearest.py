@@ -27,3 +27,10 @@ def test_mutual_neighbours_choose_each_other(lib):
     there, mutual = find_mutual_nearest(lib.array(z), lib.array(y), lib.array([0, 1, 2]))
     assert lib.numpy(there).tolist() == [0, 0, 1]
     assert lib.numpy(mutual).tolist() == [False, True, True]
+
+
+def test_many_points_in_few_dimensions_have_the_same_nearest():
+    rng = np.random.default_rng(3)
+    z, y = rng.normal(size=(1600, 3)), rng.normal(size=(1500, 3))
+    found = nearest(z, y)
+    assert np.array_equal(found, np.argmin(np.sum((z[:, None] - y) ** 2, axis=-1), axis=1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -164,6 +165,7 @@ def align(
     verdict = _add_hints(verdict, problem, x, y, a, b, maps, translate=translate, scale=scale)
     if part is None:
         verdict = add_next_step(verdict, problem, found.best.map, searched=asked.name == "auto", effort=effort)
+        verdict = _name_overlap(verdict, maps, solver)
     settings = describe_options(
         maps, solver, search, translate=translate, scale=scale, start=asked.name, effort=effort, n_starts=n_starts,
         seeds=0 if seeds is None else len(seeds), overlap=overlap,
@@ -202,6 +204,16 @@ def _check_clouds(x: Any, y: Any, device: str | None) -> tuple[Array, Array, Arr
             f"device: expected None with tensors, which are solved where they are, got {device!r}; move them first"
         )
     return x, place(x, device), place(y, device)
+
+
+def _name_overlap(verdict: Verdict, maps: Maps, solver: Solver) -> Verdict:
+    """Name ``overlap="auto"`` where a map is not right: unmatched points do not show themselves under a wrong map."""
+    told = verdict.probability == 0.0 or any("overlap=" in reason for reason in verdict.reasons)
+    excluded = not math.isinf(maps.p) or maps.whiten or maps.radius is not None or solver.objective != "simplified"
+    if verdict or told or excluded or solver.refit:
+        return verdict
+    hint = 'if points may have no counterpart, try overlap="auto"'
+    return replace(verdict, reasons=(*verdict.reasons, hint))
 
 
 def _add_hints(

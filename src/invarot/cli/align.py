@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -24,6 +24,7 @@ from .app import (
     command,
     complete,
     escape_unsafe,
+    parse_overlap,
     print_json,
     print_verdict,
     stderr,
@@ -51,6 +52,12 @@ def align_command(
         int | None, typer.Option(min=0, help="Further words, used for the fit only [1.5 times --max-words].")
     ] = None,
     p: Annotated[float | None, typer.Option(help="Schatten exponent of the map, 1 to inf.")] = None,
+    overlap: Annotated[
+        str | None,
+        typer.Option(
+            help="Words may have no translation: auto, or the share of the source words that have one, such as 0.6."
+        ),
+    ] = None,
     device: Device = None,
     memory: Annotated[str | None, typer.Option(help='Memory limit of the plan step, such as "4GiB".')] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed: same seed, same result.")] = 0,
@@ -98,7 +105,9 @@ def align_command(
         )
     listed = None if dictionary is None else read_dictionary(dictionary)
     known = None if seeds is None else read_dictionary(seeds)
-    changes = {name: value for name, value in (("p", p), ("effort", effort)) if value is not None}
+    changes: dict[str, Any] = {name: value for name, value in (("p", p), ("effort", effort)) if value is not None}
+    if overlap is not None:
+        changes["overlap"] = parse_overlap(overlap)
     how = recipe(preset, ordered=not unordered, spelling=SPELLING if spelling else 0.0, **changes)
     if extra_words is not None and max_words is None:
         raise InputError(
@@ -176,11 +185,19 @@ def summarise(model: Translation, output: Path, *, quiet: bool, as_json: bool) -
                 "model": str(output),
                 "verdict": model.verdict.as_dict(),
                 "words": [len(model.source), len(model.target)],
+                "overlap": model.overlap,
+                "untranslated": [len(model.find_untranslated(reverse=back)) for back in (False, True)],
                 "steps": [step.as_dict() for step in model.steps],
             }
         )
     elif not quiet:
         print_verdict(model.verdict, stderr)
+        if model.overlap is not None:
+            lacking = [len(model.find_untranslated(reverse=back)) for back in (False, True)]
+            stderr.print(
+                "overlap: {:.0%} of the source words and {:.0%} of the target words have a translation; "
+                "{:,} and {:,} have none".format(*model.overlap, *lacking), highlight=False
+            )  # fmt: skip
         done = ", ".join(f"{step.name} {step.seconds:.1f} s" for step in model.steps if step.applied)
         stderr.print(f"steps: {done}", highlight=False)
         for step in model.steps:

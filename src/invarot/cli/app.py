@@ -15,7 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from .. import __version__
 from ..alignment.verdict import Verdict
-from ..checks import check_choice
+from ..checks import check_choice, check_number
 from ..errors import InputError, MemoryBound, MissingExtra, WorkersLost
 from ..retrieval.scores import METHODS
 from ..translation.recipe import EFFORTS
@@ -23,7 +23,7 @@ from .text import escape_unsafe, print_json, print_line
 from .wording import to_shell
 
 __all__ = [
-    "EXIT_CODES", "Device", "Effort", "Force", "Retrieval", "command", "complete", "escape_unsafe", "print_json",
+    "EXIT_CODES", "Device", "Effort", "Force", "Retrieval", "command", "complete", "escape_unsafe", "parse_overlap", "print_json",
     "print_line", "print_verdict",
 ]  # fmt: skip
 
@@ -146,3 +146,14 @@ def print_verdict(verdict: Verdict, console: Console) -> None:
     console.print(text, highlight=False, markup=True)
     for reason in verdict.reasons:
         console.print(f"  · {escape_unsafe(to_shell(reason, _command()))}", highlight=False)
+
+
+def parse_overlap(text: str) -> str | float | None:
+    """Return what ``align`` takes for the value of --overlap."""
+    if text in ("auto", "none"):
+        return None if text == "none" else text
+    try:
+        share = float(text)
+    except ValueError:
+        raise InputError(f"--overlap: expected auto, none or a number in (0, 1], got {text!r}") from None
+    return check_number(share, "--overlap", low=0, high=1, open_low=True)

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from ..checks import check_number
 from ..clouds import Registration, draw_registration, read_cloud, register, write_cloud
 from ..clouds.picture import check_picture, load_figure
 from ..clouds.registration import format_matrix
@@ -15,7 +14,7 @@ from ..clouds.writers import check_output
 from ..errors import InputError
 from ..files import check_target, write_file
 from ..logs import run
-from .app import EXIT_CODES, Force, command, print_json, print_verdict, stdout
+from .app import EXIT_CODES, Force, command, parse_overlap, print_json, print_verdict, stdout
 
 
 @command("register")
@@ -69,17 +68,6 @@ def register_command(
     elif not quiet:
         summarise(found, output, matrix)
     raise typer.Exit(EXIT_CODES[found.verdict.word])
-
-
-def parse_overlap(text: str) -> str | float | None:
-    """Return what ``align`` takes for the value of --overlap."""
-    if text in ("auto", "none"):
-        return None if text == "none" else text
-    try:
-        share = float(text)
-    except ValueError:
-        raise InputError(f"--overlap: expected auto, none or a number in (0, 1], got {text!r}") from None
-    return check_number(share, "--overlap", low=0, high=1, open_low=True)
 
 
 def check_new(paths: list[Path], *, force: bool) -> None:

@@ -23,10 +23,13 @@ def translate_command(
     ] = None,
     top: Annotated[int, typer.Option("-k", "--top", min=1, help="Translations per word.")] = 5,
     reverse: Annotated[bool, typer.Option("--reverse", help="From the target language to the source.")] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="Also translate words that have no translation (models with an overlap).")
+    ] = False,
     retrieval: Retrieval = "csls",
     as_json: Annotated[bool, typer.Option("--json", help="JSON on stdout.")] = False,
 ) -> None:
-    """Translate words and print scores, best first. Words not in the vocabulary are reported and skipped."""
+    """Translate words and print scores, best first. Words not in the vocabulary are reported and skipped, words without a translation so named."""
     found = load(model)
     asked = list(words) if words and words != [STANDARD] else _read_words()
     if not asked:
@@ -40,14 +43,17 @@ def translate_command(
         stderr.print(f"not in the vocabulary: {escape_unsafe(', '.join(missing))}", highlight=False)
     if len(missing) == len(asked):
         raise typer.Exit(2)
-    answers = found.translate([word for word in asked if word in known], k=top, method=retrieval, reverse=reverse)
+    answers = found.translate(
+        [word for word in asked if word in known], k=top, method=retrieval, reverse=reverse, all=every
+    )
     if as_json:
         print_json(
             {word: [{"word": one, "score": round(score, 4)} for one, score in best] for word, best in answers.items()}
         )
     else:
         for word, best in answers.items():
-            print_line(f"{word}\t" + "  ".join(f"{one} {score:.2f}" for one, score in best))
+            shown = "  ".join(f"{one} {score:.2f}" for one, score in best) if best else "(no translation)"
+            print_line(f"{word}\t{shown}")
 
 
 def _find_case(word: str, known: Container[str]) -> str:

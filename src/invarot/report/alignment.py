@@ -16,7 +16,7 @@ from .dynamics import STEP_COLUMNS, find_runs, fold_numbers, step_charts, table
 from .explorer import MOST, Explorer, explorer_section
 from .listing import facts, find_versions, to_text
 from .markup import count, fold, text
-from .outcome import evidence_section, verdict_card
+from .outcome import describe_overlap, evidence_section, verdict_card
 from .page import render_shell
 from .views import choose_targets, find_matched, find_points, nearest_few, principal_axes, spread_rows
 
@@ -49,6 +49,7 @@ def render_alignment_page(result: Alignment, names: Sequence[Sequence[str]] | No
     """Return the page as HTML."""
     verdict, (dx, dy) = result.verdict, result.map.shape
     meaning = f"{MEANING.get(verdict.word, '')} No known pair was used to judge."
+    meaning += describe_overlap(result.overlap, "points of x", "points of y")
     note = "The plane is that of the largest variance of the target." if dy > 2 else ""
     sections = [
         (

@@ -89,7 +89,17 @@ def verdict_section(contents: Contents) -> str:
     """Return the verdict, what it rests on, and what to do."""
     meaning = f"{MEANING.get(contents.model.verdict.word, '')} No dictionary was used to learn or to judge."
     advice = ADVICE.get(contents.model.verdict.word, "")
+    meaning += describe_overlap(contents.model.overlap, "source words", "target words")
     return verdict_card(contents.model.verdict, "word", "its translation", meaning, advice)
+
+
+def describe_overlap(overlap: tuple[float, float] | None, left: str, right: str) -> str:
+    """Return the estimated overlap as a sentence; nothing where all points are matched."""
+    if overlap is None:
+        return ""
+    return (
+        f" Overlap, estimated: {overlap[0]:.0%} of the {left} and {overlap[1]:.0%} of the {right} have a counterpart."
+    )
 
 
 def verdict_card(verdict: Verdict, thing: str, other: str, meaning: str, advice: str) -> str:

@@ -105,6 +105,8 @@ def learn(
         "device": where,
         "rng": int(rng) if isinstance(rng, (int, np.integer)) else None,
     }
+    if work.alignment.overlap is not None:
+        settings["overlap"] = [round(share, 4) for share in work.alignment.overlap]
     return Translation(
         work.source, work.target, records, work.alignment.verdict, chosen, work.progress.history, settings
     )

@@ -77,8 +77,41 @@ class Translation:
         """The time that each step took."""
         return {step.name: step.seconds for step in self.steps}
 
+    @property
+    def overlap(self) -> tuple[float, float] | None:
+        """The estimated shares of the source and target words that have a translation; None: not asked for."""
+        found = self.settings.get("overlap")
+        return None if found is None else (float(found[0]), float(found[1]))
+
+    def find_untranslated(self, *, reverse: bool = False) -> list[str]:
+        """Return the source words (target words if ``reverse``) without a translation, in order; none without ``overlap``.
+
+        As many as the overlap of the solve says: those whose best translation scores lowest, by CSLS.
+        """
+        lacking = self._untranslated["target" if reverse else "source"]
+        words = (self.target if reverse else self.source).words
+        return [words[row] for row in np.flatnonzero(lacking)]
+
+    @cached_property
+    def _untranslated(self) -> dict[str, np.ndarray[Any, np.dtype[np.bool_]]]:
+        x, y = self.clouds
+        found = {}
+        for number, (side, one, other) in enumerate((("source", x, y), ("target", y, x))):
+            lacking = np.zeros(len(one), dtype=bool)
+            if self.overlap is not None:
+                best = to_numpy(neighbours(one, other, method="csls", k=1)[1])[:, 0]
+                lacking[np.argsort(best, kind="stable")[: round(len(one) * (1 - self.overlap[number]))]] = True
+            found[side] = lacking
+        return found
+
     def translate(
-        self, words: str | Iterable[str], *, k: int = 5, method: str = "csls", reverse: bool = False
+        self,
+        words: str | Iterable[str],
+        *,
+        k: int = 5,
+        method: str = "csls",
+        reverse: bool = False,
+        all: bool = False,
     ) -> dict[str, list[tuple[str, float]]]:
         """Find the ``k`` best translations of one word or several; warn if the model is not aligned.
 
@@ -92,6 +125,8 @@ class Translation:
             How candidates are scored.
         reverse : bool
             Translate from the target to the source.
+        all : bool
+            Also words without a translation get the nearest ones; else, in a model learned with ``overlap``, an empty list.
 
         Returns
         -------
@@ -121,8 +156,12 @@ class Translation:
         queries = np.asarray([rows[word] for word in asked], dtype=np.int64)
         found, scores = neighbours(x, y, method=method, k=min(k, len(target)), queries=queries, shortlist=SHORTLIST)
         found, scores = to_numpy(found), to_numpy(scores)
+        forced = all or self.overlap is None
+        lacking = set() if forced else set(self.find_untranslated(reverse=reverse))
         return {
-            word: [(target.words[j], float(score)) for j, score in zip(found[i], scores[i], strict=True)]
+            word: []
+            if word in lacking
+            else [(target.words[j], float(score)) for j, score in zip(found[i], scores[i], strict=True)]
             for i, word in enumerate(asked)
         }
 
@@ -210,6 +249,9 @@ class Translation:
         width = max(len(step.name) for step in self.steps)
         lines = [f"Translation of {len(self.source)} source words into {len(self.target)} target words"]
         lines.append(f"  {'verdict':<{width}}  {self.verdict}")
+        if self.overlap is not None:
+            shares = "{:.0%} of the source words and {:.0%} of the target words".format(*self.overlap)
+            lines.append(f"  {'overlap':<{width}}  {shares} have a translation")
         lines += [f"  {step.name:<{width}}  {step.status}" for step in self.steps]
         return "\n".join(lines)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
+from ..alignment.overlap import check_overlap
 from ..checks import check_choice, check_count, check_flag, check_known, check_number
 from ..errors import InputError
 from ..starts import STARTS
@@ -33,6 +34,15 @@ def _check_stages(value: Any) -> tuple[int, ...]:
     return whole
 
 
+def _check_overlap(value: Any, p: float) -> None:
+    if isinstance(value, (tuple, list)):
+        raise InputError(
+            f'overlap: expected "auto", a share in (0, 1] or None, got {value!r}; give the share of the source'
+        )
+    if check_overlap(value) is not None and not math.isinf(p):
+        raise InputError(f"overlap: expected None with p={p:g}, got {value!r}; leave one of them out")
+
+
 @dataclass(frozen=True)
 class Recipe:
     """The settings of every step; each value is checked.
@@ -53,6 +63,8 @@ class Recipe:
         How long ``start="auto"`` searches; None with any other start.
     p : float in [1, inf]
         Schatten exponent of the solved map.
+    overlap : {"auto"}, float or None
+        Share of the source words that have a translation, as in :func:`invarot.align`; "auto" estimates it. None: all have.
     rounds : int
         Maximal number of rounds of refinement; 0 keeps the solved map.
     refine_words : int
@@ -77,6 +89,7 @@ class Recipe:
     start: str = "auto"
     effort: str | None = "high"
     p: float = math.inf
+    overlap: str | float | None = None
     rounds: int = 10
     refine_words: int = 50_000
     local_centring: float = 0.125
@@ -105,6 +118,7 @@ class Recipe:
             raise InputError(
                 f"schedule: expected an invarot.Schedule or None, got {self.schedule!r}; None adapts to the data"
             )
+        _check_overlap(self.overlap, self.p)
         check_choice(self.start, "start", START_NAMES)
         if self.start == "auto":
             check_choice(self.effort, "effort", EFFORTS)

@@ -86,16 +86,16 @@ class PartialCoupler:
             if pairs is None:
                 apart = nearest_distances(z, problem.y), nearest_distances(problem.y, z)
             else:
-                square = pairs.measure(z)
+                square = pairs.measure(to_numpy(z))
                 apart = pairs.nearest(square)
             cut = max(choose_cut(to_numpy(apart[0]), to_numpy(apart[1]), problem.scales), least)
             if not np.isfinite(cut):
                 continue
             reach = find_reach(cut / 2, epsilon * cut)
-            if pairs is not None and pairs.reaches(z) >= reach:
+            if pairs is not None and pairs.reaches(to_numpy(z)) >= reach:
                 return apart, cut, square
-        self.pairs = list_pairs(z, problem.y, reach) if listed else None
-        return apart, cut, None if self.pairs is None else self.pairs.measure(z)
+        self.pairs = list_pairs(to_numpy(z), to_numpy(problem.y), reach) if listed else None
+        return apart, cut, None if self.pairs is None else self.pairs.measure(to_numpy(z))
 
     def _couple_exactly(self, z: Array, a: Array, b: Array, total: float | None, near: Floats) -> PlanStep:
         """Match the given mass, or that of the points within the cut, at the least cost."""

@@ -17,7 +17,7 @@ from ...starts.triples import find_rigid_maps
 from ...starts.votes import vote_for_maps
 from ..candidate import Candidate, Found, make_candidate
 from ..evidence import try_unseen
-from ..history import StartRecord
+from ..history import StartRecord, Status
 from ..loop.alternate import alternate
 from ..loop.stages import solve_in_stages, subproblem
 from ..overlap import choose_cut, score_map
@@ -115,20 +115,24 @@ def solve_best(problem: Problem, name: str, maps: Array, rng: np.random.Generato
 
 
 def solve_in_full(problem: Problem, start: Array, name: str, rng: np.random.Generator) -> Candidate:
-    """Solve from the map ``start`` (dx, dy) on all points.
+    """Solve from the map ``start`` (dx, dy) on all points; last of all the plan alone, to its tolerance.
 
     In few dimensions clouds are samples of surfaces: `slide` fits the map, in a few rounds where the alternation creeps, and all
     points take part in the plan alone; large clouds are thinned before.
     """
     budget = problem.budgets.solve
-    if not (problem.affine and 2 <= problem.y.shape[1] <= FEW and problem.x.shape[1] == problem.y.shape[1] + 1):
-        return make_candidate(problem, solve_in_stages(problem, start[None], budget, rng=rng), 0, name)
-    large = problem.budgets.adaptive and problem.largest > 2 * STAGE_POINTS
-    run = alternate(subproblem(problem, STAGE_POINTS, rng) if large else problem, start[None], budget)
+    surfaces = problem.affine and 2 <= problem.y.shape[1] <= FEW and problem.x.shape[1] == problem.y.shape[1] + 1
+    large = surfaces and problem.budgets.adaptive and problem.largest > 2 * STAGE_POINTS
+    if large:
+        run = alternate(subproblem(problem, STAGE_POINTS, rng), start[None], budget)
+    else:
+        run = solve_in_stages(problem, start[None], budget, rng=rng)
+    w = slide(problem, run.maps[0], always=large) if surfaces else run.maps[0]
     last = replace(budget.at_floor(), plan_max_iter=max(budget.plan_max_iter, 20 * PARTIAL_SWEEPS))
-    slid = slide(problem, run.maps[0], always=large)
-    final = alternate(problem, slid[None], last, stage="surfaces", hold_map=True)
-    return make_candidate(problem, final, 0, name, run.history(0))
+    final = alternate(problem, w[None], last, stage="plan", hold_map=True)
+    found = make_candidate(problem, final, 0, name, run.history(0))
+    moving = not surfaces and make_candidate(problem, run, 0, name).status is Status.NOT_SETTLED
+    return replace(found, status=Status.NOT_SETTLED) if moving else found
 
 
 def slide(problem: Problem, w: Array, *, always: bool) -> Array:
@@ -140,7 +144,7 @@ def slide(problem: Problem, w: Array, *, always: bool) -> Array:
     x, y = (thin(to_numpy(points).astype(np.float64), SURFACE_POINTS) for points in (problem.x[:, :-1], problem.y))
     host = to_numpy(w).astype(np.float64)
     z = x @ host[:-1] + host[-1]
-    cut = choose_cut(nearest_distances(z, y), nearest_distances(y, z), problem.scales)
+    cut = choose_cut(to_numpy(nearest_distances(z, y)), to_numpy(nearest_distances(y, z)), problem.scales)
     if not always and not show_surfaces(x, y, host, cut**0.5):
         return w
     return as_like(slide_on_surfaces(x, y, host, cut**0.5), w)

@@ -72,7 +72,7 @@ def solve_stage(
     on_step = work.progress.watch_solver(name, measure)
     seeds = find_seeds(work.seeds, work.source.take(rows_x).words, work.target.take(rows_y).words)
     return align(
-        x, y, p=recipe.p, start=start, effort=effort, seeds=seeds, rng=rng, on_step=on_step,
+        x, y, p=recipe.p, overlap=recipe.overlap, start=start, effort=effort, seeds=seeds, rng=rng, on_step=on_step,
         solver=Sinkhorn(schedule=schedule, tol=TOL, memory=work.memory), search=Search(ordered=recipe.ordered),
     )  # fmt: skip
 
@@ -112,7 +112,8 @@ def _describe(work: Work, sizes: Sequence[int]) -> str:
     used, asked = (", then ".join(f"{size:,}" for size in one) for one in (sizes, recipe.stages))
     more = "" if used == asked else f" ({asked} asked for)"
     effort = "" if recipe.effort is None else f", effort {recipe.effort}"
-    return f"the first {used} words per side{more}; start {recipe.start}{effort}, p = {recipe.p:g}"
+    part = "" if recipe.overlap is None else f", overlap {recipe.overlap}"
+    return f"the first {used} words per side{more}; start {recipe.start}{effort}, p = {recipe.p:g}{part}"
 
 
-SOLVE = Step(NAME, ("stages", "schedule", "start", "effort", "p", "ordered"), fit_solve, apply_map)
+SOLVE = Step(NAME, ("stages", "schedule", "start", "effort", "p", "overlap", "ordered"), fit_solve, apply_map)

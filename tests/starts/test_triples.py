@@ -1,0 +1,55 @@
+"""Rigid maps from triples of candidate pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from invarot.starts import triples
+from invarot.starts.triples import find_rigid_maps, fit_rigid_maps, maps_of_triples
+
+TURN = Rotation.from_rotvec([0.4, -0.9, 0.3]).as_matrix()
+OFFSET = np.asarray([1.0, -2.0, 0.5])
+TRUTH = np.concatenate([TURN, OFFSET[None]])
+
+
+def surface(n, seed):
+    s, t = np.random.default_rng(seed).uniform(-1, 1, (2, n))
+    return np.stack([s, 0.7 * t, 0.4 * np.sin(2.5 * s) + 0.3 * t**2 + 0.2 * s * t], axis=1)
+
+
+def test_maps_are_those_of_their_pairs():
+    x = np.random.default_rng(0).normal(size=(4, 3, 3))
+    found = fit_rigid_maps(x, x @ TURN + OFFSET, np.ones((4, 3)), proper=True)
+    np.testing.assert_allclose(found, np.broadcast_to(TRUTH, (4, 4, 3)), atol=1e-9)
+    mirrored = fit_rigid_maps(x, x * [1, 1, -1], np.ones((4, 3)), proper=True)
+    assert np.all(np.linalg.det(mirrored[:, :-1]) > 0)
+
+
+def test_a_few_right_pairs_among_many_are_enough():
+    rng = np.random.default_rng(1)
+    x = surface(300, 2)
+    y = x[:200] @ TURN + OFFSET
+    i, j = rng.integers(300, size=2000), rng.integers(200, size=2000)
+    i[:80] = j[:80]  # 4 per cent
+    found = maps_of_triples(x, y, i, j, width=0.03, far=0.2, proper=True, rng=rng)
+    np.testing.assert_allclose(found[0], TRUTH, atol=0.02)
+
+
+def test_no_triple_gives_no_map():
+    x = surface(40, 3)
+    pair = np.zeros(5, dtype=int)
+    assert maps_of_triples(x, x, pair, pair, width=0.1, far=0.2, proper=True, rng=np.random.default_rng(0)).shape == (
+        0,
+        4,
+        3,
+    )
+
+
+def test_samples_without_common_points(monkeypatch):
+    monkeypatch.setattr(triples, "DRAWS", 100_000)
+    x, y = surface(500, 4), surface(500, 5)
+    y = y[y[:, 0] > -0.4] @ TURN + OFFSET
+    found = find_rigid_maps(x, y, proper=True, rng=np.random.default_rng(0))
+    turns = [np.degrees(Rotation.from_matrix(TURN.T @ w[:-1]).magnitude()) for w in found]
+    assert min(turns) < 5
