@@ -77,6 +77,7 @@ MODULES = {
     "invarot.migration": "Embedding models",
     "invarot.stores": "Vector stores",
     "invarot.baselines": "Baselines",
+    "invarot.distributed": "Many machines",
     "invarot.retrieval": "Retrieval",
 }
 

@@ -332,7 +332,7 @@ def test_every_option_is_tested():
     """In the list above, or in one of the tests that follow (the names after it)."""
     tried = {name for option in OPTIONS for name in option}
     named = set(inspect.signature(invarot.align).parameters) - {"x", "y"}
-    assert named - tried == {"effort", "require", "device", "on_step", "search"}
+    assert named - tried == {"effort", "require", "device", "on_step", "progress", "search"}
     assert {one.name for one in fields(Sinkhorn)} == {"memory", *(name for change in SOLVERS for name in change)}
     assert {one.name for one in fields(Search)} == {"ordered", "side", "side_weight", "seed_weight", "n_jobs"}
 
@@ -515,7 +515,7 @@ def test_an_option_that_there_is_not_is_a_type_error(option):
 @pytest.mark.parametrize(
     ("x", "y", "name"),
     [(X * np.nan, Y, "x: "), (X, Y + np.inf, "y: "), (X[:0], Y, "x: "), (X, Y[:1], "y: "), (X[0], Y, "x: "),
-     (X, Y.astype(object), "y: "), (X + 1j, Y, "x: "), (X * 1e80, Y, "x: .*divide x by"),
+     (X, np.full_like(Y, "a", dtype=object), "y: "), (X + 1j, Y, "x: "), (X * 1e80, Y, "x: .*divide x by"),
      (np.float32(X), np.float32(Y * 1e-11), "y: .*float64"), (np.zeros((4, 2)), Y * 1e-90, "y: ")],
 )  # fmt: skip
 def test_bad_points(x, y, name):

@@ -24,6 +24,7 @@ SAYS = {  # patterns: equal numbers are equal, a small one is small
     "sklearn_pipeline": r"without the alignment: [1-4]\d%.*with it: +(100|9\d)%",
     "torch_gradients": r"Tensor torch.float64 aligned.*torch.bfloat16.*ndarray Tensor Tensor",
     "symmetric_clouds": r"equal arms: doubtful.*symmetric: True.*one arm longer: aligned.*unrelated clouds: (failed|doubtful)",
+    "several_spaces": r"first–second +aligned.*stranger +unrelated.*second to third.*: (100|9\d)%",
     "hard_pair": r"quick +failed.*high effort +aligned +100%.*10 known pairs +aligned +100%",
 }
 LONGEST, LINES = 30, 60  # seconds on an idle core, lines

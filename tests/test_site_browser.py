@@ -25,7 +25,7 @@ def browser(tmp_path_factory):
 def test_the_first_page_has_its_picture_and_loads_nothing_from_elsewhere(browser, width):
     set_width(browser, width)
     browser.get((SITE / "index.html").as_uri())
-    assert browser.title.startswith("Start here")
+    assert browser.find_element("css selector", "h1").text.startswith("Start here")
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
     picture = "return [...document.images].some((one) => one.src.includes('bunny') && one.naturalWidth > 500)"
     assert browser.execute_script(picture)

@@ -76,6 +76,16 @@ def _range(points: Array, dtype: Any) -> tuple[float, float, float]:
     return float(xp.max(xp.abs(points))), float(info.smallest_normal) ** 0.25, float(info.max) ** 0.25
 
 
+def check_new_points(points: Any, columns: int, like: Array, why: str) -> Array:
+    """Return points to be mapped: of their own library, device and graph if they are an array, else those of ``like``."""
+    found = check_points(points, "points", least=1)
+    if found.shape[1] != columns:
+        raise InputError(f"points: expected {columns} columns, as {why}, got {found.shape[1]}")
+    if is_torch(points):
+        return as_like(points, found)  # what was checked is detached; this has its gradient
+    return found if is_array(points) else as_like(found, like)
+
+
 def check_range(points: Array, name: str) -> None:
     """Raise unless the fourth power of the largest number is in the range of its dtype."""
     xp = namespace(points)

@@ -6,13 +6,13 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from invarot import InputError, cells
-from invarot.cli import cells as command  # noqa: F401 -- registers the command
+from invarot.cli import cells as command  # noqa: F401 -- registers it
 from invarot.cli.app import app
 from invarot.report.cells import write_cells_page
 
+from ..commands import make_runner
 from .conftest import CELLS
 
 
@@ -85,7 +85,7 @@ def test_the_command_line_joins_two_files(tables, tmp_path):
         cells.write(table, tmp_path / f"{name}.h5ad")
     words = ["cells", tmp_path / "rna.h5ad", tmp_path / "atac.h5ad", "-o", tmp_path / "joint.h5ad"]
     more = ["--report", tmp_path / "page.html", "--label", "type", "--json", "--use", "X_umap,X_lsi"]
-    done = CliRunner().invoke(app, [str(word) for word in (*words, *more)])
+    done = make_runner().invoke(app, [str(word) for word in (*words, *more)])
     assert done.exit_code in (0, 3, 4), done.stderr
     assert json.loads(done.stdout)["cells"] == [CELLS, CELLS]
     assert cells.read(tmp_path / "joint.h5ad").n_obs == 2 * CELLS
@@ -97,6 +97,6 @@ def test_the_command_line_joins_two_files(tables, tmp_path):
         ([*words, "--force", "--label", "type"], "--label: expected together with --report"),
         ([*words, "--force", "--report", tmp_path / "gone" / "page.html"], "--report: expected a file in an existing"),
     ):
-        failed = CliRunner().invoke(app, [str(word) for word in wrong])
+        failed = make_runner().invoke(app, [str(word) for word in wrong])
         assert isinstance(failed.exception, InputError)
         assert message in str(failed.exception)

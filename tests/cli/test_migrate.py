@@ -12,13 +12,14 @@ import time
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import invarot.migration as migration
 import invarot.stores as stores
 from invarot.cli import migrate  # noqa: F401 -- registers the command
 from invarot.cli.app import app
 from invarot.errors import InputError
+
+from ..commands import make_runner
 
 RNG = np.random.default_rng(0)
 TOPICS = RNG.gamma(0.5, size=(60, 6))
@@ -39,7 +40,7 @@ def folder(tmp_path):
 def run(folder, *words: str):
     """The command in this process; errors are raised, as ``main`` would print them."""
     parts = [str(folder / word) if word.endswith((".npz", ".npy", ".safetensors")) else word for word in words]
-    done = CliRunner().invoke(app, ["migrate", *parts])
+    done = make_runner().invoke(app, ["migrate", *parts])
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
     return done

@@ -152,7 +152,7 @@ SCENARIOS = {
     ],
     "matchings": [lambda row, sign: {"right": float((row["system"] == "l_∞-invariant OT") == (sign > 0))}],
     "noise": [noise],
-    "readouts": [readouts],
+    "readouts": [readouts, lambda row, sign: {"precision": 80.0}],
     "spectrum": [spectrum, lambda row, sign: {"score": 80.0}],
     "objective": [objective],
     "dynamics": [dynamics],

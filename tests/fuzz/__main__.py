@@ -30,7 +30,8 @@ SHOWN = 3  # cases of each failure that are listed
 KINDS = {
     "readers": (
         100_000,
-        "damaged, forged and random files of vectors through `read_vectors`, a few through `read_dictionary`",
+        "damaged, forged and random files of vectors through `read_vectors`, a few through `read_dictionary`, a fifth files of "
+        "points through `read_cloud`",
     ),
     "saved": (20_000, "damaged saved models, and forged ones whose checksums agree, loaded and used"),
     "aligns": (

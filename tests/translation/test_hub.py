@@ -6,13 +6,14 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import invarot.cli.align_many
 from invarot.cli.app import app
 from invarot.errors import InputError
 from invarot.translation import learn_many, load_hub, recipe
 from invarot.words import Vectors, load_core_pair, write_vectors
+
+from ..commands import make_runner
 
 HOW = recipe("fast", effort="quick")
 
@@ -75,13 +76,13 @@ def test_the_command(three, tmp_path):
         paths.append(str(tmp_path / f"{name}.vec"))
         write_vectors(paths[-1], one.words, one.vectors, format="vec")
     out = str(tmp_path / "hub")
-    done = CliRunner().invoke(app, ["align-many", *paths, "-o", out, "--preset", "fast", "--mapped", "--json"])
+    done = make_runner().invoke(app, ["align-many", *paths, "-o", out, "--preset", "fast", "--mapped", "--json"])
     assert done.exit_code == 0, done.output
     told = json.loads(done.stdout)
     assert (told["spaces"], told["unrelated"]) == (["en", "es", "xx"], [])
     assert len(told["pairs"]) == 3
     assert (tmp_path / "hub-mapped.es.vec").is_file()
     assert load_hub(out).vectors["es"].words == three["es"].words
-    again = CliRunner().invoke(app, ["align-many", *paths[:1], paths[0], "-o", out])
+    again = make_runner().invoke(app, ["align-many", *paths[:1], paths[0], "-o", out])
     assert isinstance(again.exception, InputError)
     assert invarot.cli.align_many.align_many_command

@@ -7,8 +7,8 @@ from functools import cached_property
 from os import PathLike
 from typing import Any
 
-from ..arrays import Array, as_like, is_array, is_torch, keep_dtype, move, namespace, to_numpy
-from ..checks import check_choice, check_points
+from ..arrays import Array, as_like, keep_dtype, move, namespace, to_numpy
+from ..checks import check_choice, check_new_points
 from ..errors import InputError
 from ..retrieval.nearest import nearest
 from ..transport.exact import are_uniform, exact_plan
@@ -188,12 +188,7 @@ class Alignment:
         return namespace(self.map).linalg.pinv(self.map)
 
     def _points(self, points: Any, d: int) -> Array:
-        found = check_points(points, "points", least=1)
-        if found.shape[1] != d:
-            raise InputError(f"points: expected {d} columns, as the alignment was solved with, got {found.shape[1]}")
-        if is_torch(points):
-            return as_like(points, found)  # what was checked is detached; this has its gradient
-        return found if is_array(points) else as_like(found, self.map)
+        return check_new_points(points, d, self.map, "the alignment was solved with")
 
     def __str__(self) -> str:
         dx, dy = self.map.shape

@@ -13,7 +13,7 @@ from ..clouds.picture import check_picture, load_figure
 from ..clouds.registration import format_matrix
 from ..clouds.writers import check_output
 from ..errors import InputError
-from ..files import write_file
+from ..files import check_target, write_file
 from ..logs import run
 from .app import EXIT_CODES, Force, command, print_json, print_verdict, stdout
 
@@ -56,8 +56,8 @@ def register_command(
     moving, fixed = read_cloud(source), read_cloud(target)
     with run(progress=not (quiet or as_json)):
         found = register(moving, fixed, overlap=share, scale=scale, reflect=reflect, rng=seed)
-    write_cloud(output, found.moved)
-    with write_file(matrix) as stream:
+    write_cloud(output, found.moved, overwrite=force)
+    with write_file(matrix, overwrite=force, name="--matrix") as stream:
         stream.write(describe_matrix(found).encode())
     if picture is not None:
         draw_registration(picture, moving, fixed, found)
@@ -87,10 +87,7 @@ def check_new(paths: list[Path], *, force: bool) -> None:
     if len({path.resolve() for path in paths}) < len(paths):
         raise InputError(f"output: expected different files, got {', '.join(map(str, paths))}; rename one of them")
     for path in paths:
-        if not path.parent.is_dir() or path.is_dir():
-            raise InputError(f"output: expected a file in a folder that exists, got {path}; create {path.parent} first")
-        if path.exists() and not force:
-            raise InputError(f"output: expected a new file, got {path}, which exists; choose another, or pass --force")
+        check_target(path, overwrite=force, name="output")
 
 
 def describe_matrix(found: Registration) -> str:

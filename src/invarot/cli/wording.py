@@ -6,7 +6,7 @@ import re
 
 # An argument at the head of a message is named after the option that sets it.
 OPTIONS = {
-    "rng": "--seed", "checkpoint": "--checkpoint", "device": "--device", "memory": "--memory", "p": "--p",
+    "how": "--preset", "rng": "--seed", "checkpoint": "--checkpoint", "device": "--device", "memory": "--memory", "p": "--p",
     "keep": "--max-words", "max_words": "--max-words", "preset": "--preset", "effort": "--effort", "seeds": "--seeds",
     "overlap": "--overlap", "format": "--format", "dictionary": "--dictionary", "sample": "--sample", "pairs": "--pairs",
     "check_pairs": "--check-pairs", "use": "--use", "method": "--retrieval", "spelling": "--spelling", "scale": "--scale",
@@ -15,6 +15,7 @@ OPTIONS = {
 # Advice that is an argument of Python, and what it is here.
 PHRASES = (
     (r" \(overwrite=True\)", ""),
+    (r"a recipe with start='auto', p=inf and no schedule, such as \"best\"", "best or fast"),
     (r"\(seeds=\)", "({pairs})"),
     (r'effort="(\w+)"', r"--effort \1"),
     (r'start="auto"', "the preset best"),

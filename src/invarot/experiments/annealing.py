@@ -117,12 +117,14 @@ def judge(rows: list[Row]) -> list[Finding]:
                     rows, lambda row: row["cloud"], "assigned", of={"task": task, "varied": name, "value": value},
                     less={"task": task, "varied": name, "value": centre}))
                 for task in (RANDOM, SIGNATURE) for value in values if value != centre}  # fmt: skip
+        changed = {key: one for key, one in gaps.items() if (one.low, one.high) != (0, 0)}
         text = "; ".join(f"{task.removeprefix('clouds, ')} at {value:g} {one.show(0)}"
-                         for (task, value), one in gaps.items())  # fmt: skip
+                         for (task, value), one in changed.items())  # fmt: skip
+        others = f"{len(gaps) - len(changed)} of {len(gaps)} settings change nothing"
         asked = [one for (_, value), one in gaps.items() if name != "epsilon" or value >= centre]
         count = len({row["cloud"] for row in rows})
         found.append(Finding(f"{claim}: within {LEVEL:g} points of the paper's choice",
-                             f"less the score at {centre:g}: {text}; {count} clouds",
+                             f"less the score at {centre:g}: {f'{text}; ' if text else ''}{others}; {count} clouds",
                              both(*(is_within(one, LEVEL) for one in asked))))  # fmt: skip
     blur = estimate(pair_up(
         [row for row in rows if row["task"] == SIGNATURE and row["varied"] == "floor" and row["value"] == 0.1]

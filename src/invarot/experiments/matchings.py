@@ -82,8 +82,8 @@ def draw_shell(axis: Any, points: Floats, shift: float, marker: str, colors: Any
     flat = flat + np.asarray([shift, 0.0])
     grid = flat.reshape(-1, RING, 2)
     for lines in (np.concatenate([grid, grid[:, :1]], axis=1), grid.transpose(1, 0, 2)):
-        axis.plot(*lines.transpose(2, 1, 0), color="#b8b8b8", linewidth=0.45, zorder=1)
-    axis.scatter(*flat.T, c=colors, s=11 * near**3, marker=marker, linewidths=0, zorder=2)
+        axis.plot(*lines.transpose(2, 1, 0), color="#b8b8b8", linewidth=0.45, zorder=1, rasterized=True)
+    axis.scatter(*flat.T, c=colors, s=11 * near**3, marker=marker, linewidths=0, zorder=2, rasterized=True)
     return np.asarray(flat)
 
 

@@ -16,7 +16,7 @@ from ..errors import MissingExtra
 from ..geometry.orthogonal import polar
 from ..retrieval import refine
 from ..retrieval.metrics import gold_ranks
-from .findings import Finding, Interval, both, estimate, is_above, pair_up
+from .findings import Finding, Interval, both, estimate, is_above, is_within, pair_up
 from .run import Cell, Context, Experiment, Row
 from .style import dot_rows, footnote, typeset
 from .systems import COUPLED, SYSTEMS, Job, Maps
@@ -169,6 +169,9 @@ def judge(rows: list[Row]) -> list[Finding]:
                 Finding(f"p = ∞ translates better than p = 2, read-out: {readout}",
                         f"{scores}; {gain.show(1)} points; {where(gain)}", is_above(gain))
             )  # fmt: skip
+        even = compare(rows, other, ours, ORTHOGONAL)
+        found.append(Finding(f"p = 2 translates as well as p = ∞ (within {LEVEL:g} points), read-out: {ORTHOGONAL}",
+                             f"{even.show(1)} points; {where(even)}", is_within(even, LEVEL)))  # fmt: skip
     rivals = [name for name in RIVALS if name in systems]
     for readout in (OWN, REFINED):
         gaps = {name: compare(rows, ours, name, readout) for name in rivals}

@@ -6,13 +6,17 @@ import json
 from pathlib import Path
 
 from ..files import reading, write_file
+from . import NAMES
 from .findings import Finding
 
 
 def collect(folder: Path) -> dict[str, list[Finding]]:
-    """Return the findings of every manifest below ``folder``, by its place there, in order of names."""
+    """Return the findings of every manifest below ``folder``, by its place there: experiments in their order, the same side by side."""
     found: dict[str, list[Finding]] = {}
-    for path in sorted(folder.rglob("manifest.json")):
+    order = {name: number for number, name in enumerate(NAMES)}
+    for path in sorted(
+        folder.rglob("manifest.json"), key=lambda one: (order.get(one.parent.name, len(order)), str(one))
+    ):
         with reading(path):
             manifest = json.loads(path.read_text(encoding="utf-8"))
             findings = [Finding(**row) for row in manifest.get("findings", [])]

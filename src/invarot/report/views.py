@@ -57,9 +57,10 @@ def view_alignment(result: Alignment, *, axes: int, points: int) -> View:
 def find_points(result: Alignment) -> tuple[Floats, Floats, Floats]:
     """Return source, target, and the source mapped to the target, as float64.
 
-    After loading, the points of the call are not known; the mapped ones, in the coordinates of the solve, stand in.
+    After loading, or where ranks hold parts, the points of the call are not known; the mapped ones, in the coordinates of
+    the solve, stand in.
     """
-    if result.source is None or result.target is None:
+    if result.source is None or result.target is None or len(result.source) != len(result.plan.z):
         z, y = (to_numpy(one).astype(np.float64) for one in (result.plan.z, result.plan.y))
         return z, y, z
     source, target = (to_numpy(one).astype(np.float64) for one in (result.source, result.target))
