@@ -157,8 +157,8 @@ def scot(first: Any, second: Any) -> tuple[Any, float]:
 METHODS = {"invarot": align, "SCOT's method (POT)": scot}
 
 
-def run_large() -> None:
-    n, d = 20_000, 50
+def run_large(n: int = 20_000) -> None:
+    d = 50
     rng = np.random.default_rng(0)
     centres = 3 * rng.standard_normal((12, d))
     types = rng.choice(12, 2 * n, p=rng.dirichlet(np.full(12, 2.0)))
@@ -169,7 +169,7 @@ def run_large() -> None:
     found, busy = align(first, second)
     seconds = time.perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    print(f"20,000 x 20,000 x 50: {seconds:.0f} s, CPU {busy:.0f} s, peak {peak:.2f} GiB, {found.verdict.word}, "
+    print(f"{n:,} x {n:,} x 50: {seconds:.0f} s, CPU {busy:.0f} s, peak {peak:.2f} GiB, {found.verdict.word}, "
           f"labels {transfer(first, second):.3f} and {transfer(second, first):.3f}")  # fmt: skip
 
 
@@ -199,11 +199,12 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=50)
     parser.add_argument("--first", type=int, default=1000)
     parser.add_argument("--methods", default="invarot,SCOT's method (POT)")
+    parser.add_argument("--cells", type=int, default=20_000, help="of each assay, for large")
     parser.add_argument("--only", default="all,halves,missing")
     parser.add_argument("--out", type=Path, default=Path("results"))
     chosen = parser.parse_args()
     if chosen.what == "large":
-        run_large()
+        run_large(chosen.cells)
         return
     table = Table(chosen.out / "cells.csv")
     draws = range(chosen.first, chosen.first + chosen.draws)

@@ -108,7 +108,7 @@ def test_cells_without_a_counterpart_get_little_weight():
 def test_overlap_none_matches_every_cell():
     rna, atac = make_tables()
     cells.align(rna, atac[atac.obs["type"] != "t1"].copy(), overlap=None, views=("linear",))
-    assert rna.obs["invarot_matched"].to_numpy() == pytest.approx(1, abs=0.05)
+    assert rna.obs["invarot_matched"].mean() == pytest.approx(1, abs=0.03)
 
 
 @pytest.mark.filterwarnings("ignore::invarot.NotConverged")

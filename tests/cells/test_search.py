@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from invarot.cells.agreement import compare_kernels, describe_side, diffuse, fit_view, score_plan, share_directions
-from invarot.cells.coarse import group_cells
+from invarot.cells.coarse import Groups, group_cells
 from invarot.cells.relaxed import alternate, couple
-from invarot.cells.search import keep_distinct
+from invarot.cells.search import keep_distinct, refer_to_groups
 
 
 def cloud(n=60, seed=0):
@@ -103,3 +103,12 @@ def test_each_part_sees_what_it_should():
 def test_plans_that_are_alike_are_kept_once():
     one, other = np.eye(4)[None] / 4, np.eye(4)[None, ::-1] / 4
     assert keep_distinct(np.concatenate([one, one * 0.99 + 0.000625, other]), np.array([0, 1, 2])) == [0, 2]
+
+
+def test_a_plan_between_cells_becomes_one_between_groups():
+    left = Groups({}, np.array([0.5, 0.5]), np.array([0, 0, 1, 1]))
+    right = Groups({}, np.array([0.5, 0.5]), np.array([0, 1]))
+    plan = refer_to_groups(np.array([[0.5, 0.0], [0.0, 0.5]]), np.array([0, 2]), np.array([0, 1]), left, right)
+    assert plan.sum() == pytest.approx(1)
+    assert plan[0, 0] == plan[1, 1] > 0.45
+    assert (plan > 0).all()

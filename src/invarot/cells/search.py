@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from ..alignment.align import align
+from ..arrays import to_numpy
+from ..errors import NotConverged
 from .agreement import describe_side, score_plan
-from .coarse import Groups, group_cells
+from .coarse import Groups, Ints, group_cells
 from .preparation import leading_axes
 from .relaxed import Views, alternate, couple, view_cost
 
@@ -25,6 +30,8 @@ LOWER = 0.3  # the highest price once it is clear that the composition differs
 RESIDUALS = 16  # the price then, over the first quartile of the squared residuals
 FIRST = (0.5, 0.35, 0.25, 0.18, 0.13, 0.1, 0.08)
 LAST = (0.08, 0.065, 0.05, 0.05)
+SAMPLE = 500  # cells of each assay, for the ordinary solver
+BACKGROUND = 0.05  # mass of its plans that is spread over all groups
 LEAST = 0.02  # the lowest price
 MARGIN = 0.035  # by which another composition has to agree better: twice what it gained where none was missing
 APART = 0.6  # of 2: plans that differ by this much in the l_1 norm are distinct
@@ -47,7 +54,7 @@ def search(
     one, other = (describe_side(groups.views, groups.weights) for groups in (left, right))
     clouds = left.views, right.views, left.weights, right.weights
     starts = draw_starts(left, right, rng)
-    ends: list[Floats] = []
+    ends = [refer_to_groups(plan, rows, columns, left, right) for plan, rows, columns in solve_plainly(x, y, rng)]
     for slack in slacks:
         plans = alternate(*clouds, starts, slack=slack, epsilons=FIRST)
         scores = [score_plan(one, other, plan) for plan in plans]
@@ -61,6 +68,27 @@ def search(
     if np.isfinite(found[0].slack):
         found[0] = replace(found[0], plan=lower_price(clouds, found[0].plan))
     return left, right, found
+
+
+def solve_plainly(x: Views, y: Views, rng: np.random.Generator) -> Iterator[tuple[Floats, Ints, Ints]]:
+    """Yield plans of the ordinary solver on a sample of cells, and these cells: of the first view, and of all views.
+
+    Where the assays are nearly a rotation of each other, its starts find what random ones miss.
+    """
+    rows, columns = (np.sort(rng.permutation(_count(one))[:SAMPLE]) for one in (x, y))
+    for names in dict.fromkeys((tuple(x)[:1], tuple(x))):
+        one, other = (np.hstack([views[name][some] for name in names]) for views, some in ((x, rows), (y, columns)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NotConverged)  # a start need not have converged
+            found = align(one, other, effort="quick", rng=rng)
+        yield to_numpy(found.plan.dense()), rows, columns
+
+
+def refer_to_groups(plan: Floats, rows: Ints, columns: Ints, left: Groups, right: Groups) -> Floats:
+    """Return a plan between cells as one between groups; groups without such a cell get a little of every other."""
+    found = np.outer(left.weights, right.weights) * BACKGROUND
+    np.add.at(found, (left.label[rows][:, None], right.label[columns]), (1 - BACKGROUND) * plan)
+    return found.astype(np.float32)
 
 
 def lower_price(clouds: tuple[Views, Views, Floats, Floats], plan: Floats) -> Floats:
