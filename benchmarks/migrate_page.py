@@ -14,7 +14,7 @@ STARTS = {"auto": "nothing known", "supervised": "started at the supervised map,
 def make_page(rows: Rows, out: Path) -> list[str]:
     """Return the lines of the page; the curve is drawn beside it."""
     lines = ["# Embedding models brought together with nothing paired", ""]
-    for part, write in (("retrieval", retrieval), ("curve", curve), ("baseline", baseline)):
+    for part, write in (("seeds", seeds), ("retrieval", retrieval), ("curve", curve), ("baseline", baseline)):
         of_part = [row for row in rows if row["part"] == part]
         if of_part:
             lines += [*write(of_part), ""]
@@ -32,6 +32,23 @@ def groups(rows: Rows, *names: str) -> list[tuple[tuple[str, ...], Rows]]:
 
 def mean(rows: Rows, name: str) -> float:
     return float(np.mean([float(row[name]) for row in rows]))
+
+
+def seeds(rows: Rows) -> list[str]:
+    lines = [
+        "## Nothing known", "",
+        "Top-1 in percent among 2,000 scoring texts, and the objective, beside a solve that starts at the supervised map.", "",
+        "| pair | texts a side | seeds | top-1, least to most | from the supervised map | objective, least | from the supervised map | verdicts |",
+        "|---|---|---|---|---|---|---|---|",
+    ]  # fmt: skip
+    for (pair, texts), cell in groups(rows, "pair", "texts"):
+        ours, least = [float(row["ours"]) for row in cell], min(float(row["free"]) for row in cell)
+        verdicts = ", ".join(sorted({row["verdict"] for row in cell}))
+        lines.append(
+            f"| {pair} | {texts} | {len(cell)} | {min(ours):.1f} to {max(ours):.1f} | {mean(cell, 'beside'):.1f} | {least:.4f} | "
+            f"{mean(cell, 'checked'):.4f} | {verdicts} |"
+        )
+    return lines
 
 
 def retrieval(rows: Rows) -> list[str]:

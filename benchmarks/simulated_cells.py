@@ -1,6 +1,8 @@
-"""Two simulated assays of one tissue: cells on a branching tree of types, seen once as RNA and once as chromatin.
+"""Two simulated assays of one tissue: cells of several types, seen once as RNA and once as chromatin.
 
-Types are branches of a tree, or clusters apart from it; the rarest hold about 1 % of the cells and the largest up to 60 %.
+Half of the draws are a *tree*: types are branches of it, or clusters apart from it; the rarest hold about 1 % of the cells and the
+largest up to 60 %. A quarter are *islands*: clusters alone, each a short course of its own. A quarter are a *course* without gaps: one
+fork, a rolled-up sheet, or a sheet round a cone, cut into types.
 RNA: counts of genes whose log rates are linear in the state of the cell, log-normalised, principal components. Chromatin is never
 linear in the state, and comes in one of three forms:
   warped   a random network of one hidden layer;
@@ -28,6 +30,7 @@ class Tissue:
     atac: Floats  # (n, dy)
     types: Floats  # (n,)
     kind: str
+    form: str
 
 
 def simulate(seed: int, *, n: int | None = None, kind: str | None = None) -> Tissue:
@@ -35,19 +38,43 @@ def simulate(seed: int, *, n: int | None = None, kind: str | None = None) -> Tis
     rng = np.random.default_rng([20261116, seed])
     n = n or int(np.exp(rng.uniform(np.log(500), np.log(5000))))
     kind = kind or KINDS[seed % 3]
-    state, types = _draw_states(n, rng)
-    return Tissue(_measure_genes(state, rng), MEASURES[kind](state, rng), types, kind)
+    form = ("tree", "tree", "islands", ("fork", "roll", "cone")[seed // 4 % 3])[seed % 4]
+    if form in ("tree", "islands"):
+        state, types = _draw_tree(n, rng, apart=0.4 if form == "tree" else 1.0)
+    else:
+        state, types = _draw_course(n, form, rng)
+    return Tissue(_measure_genes(state, rng), MEASURES[kind](state, rng), types, kind, form)
 
 
-def _draw_states(n: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """States (n, 6) of the cells, and their types."""
+def _draw_course(n: int, form: str, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """States (n, 6) along one continuous course, and types that cut it; early cells are the more frequent."""
+    along = rng.beta(1.0, rng.uniform(1.2, 2.0), size=n)
+    if form == "fork":
+        side = np.where(rng.random(n) < rng.uniform(0.2, 0.4), -1.0, 1.0)
+        late = np.maximum(along - 0.35, 0)
+        plane = np.column_stack([3 * along, 2.5 * side * late, 0 * along])
+        types = np.where(along < 0.35, 0, np.where(side > 0, 1, 2))
+    elif form == "roll":
+        angle = 1.5 * np.pi * (0.6 + along)
+        plane = 0.45 * np.column_stack([angle * np.cos(angle), angle * np.sin(angle), 2 * rng.beta(1.0, 2.0, size=n)])
+        types = np.digitize(along, [0.15, 0.35, 0.6])
+    else:
+        angle, height = 2 * np.pi * rng.beta(1.0, 1.6, size=n), along
+        plane = np.column_stack([(1 + height) * np.cos(angle), (1 + height) * np.sin(angle), 2.5 * height])
+        types = np.digitize(angle, [1.2, 2.8]) + 3 * (height > 0.4)
+    turn, _ = np.linalg.qr(rng.normal(size=(6, 6)))
+    return plane @ turn[:3] + rng.normal(scale=0.12, size=(n, 6)), types
+
+
+def _draw_tree(n: int, rng: np.random.Generator, *, apart: float) -> tuple[Floats, Floats]:
+    """States (n, 6) of the cells, and their types; ``apart``: the share of types that are clusters alone."""
     kinds = int(rng.integers(4, 10))
     weights = np.clip(rng.dirichlet(np.full(kinds, 0.8)), 0.012, 0.6)
     weights /= weights.sum()
     types = np.sort(rng.choice(kinds, n, p=weights))
     paths: list[Floats] = []
     for one in range(kinds):
-        alone = one > 0 and rng.random() < 0.4
+        alone = one > 0 and rng.random() < apart
         origin = np.zeros(6) if not paths else paths[int(rng.integers(len(paths)))][int(rng.integers(10, 50))]
         steps = rng.normal(size=6) + 0.35 * np.cumsum(rng.normal(size=(50, 6)), axis=0) / 7
         steps /= np.linalg.norm(steps, axis=1, keepdims=True)

@@ -1,6 +1,8 @@
-"""p = 2 is Gromov–Wasserstein with inner products: the same objective, and the same fixed points.
+"""
+Gromov–Wasserstein is p = 2
+===========================
 
-Run it: python examples/gromov_wasserstein.py
+The same objective as Gromov–Wasserstein with inner products, and the same fixed points.
 """
 
 import numpy as np
@@ -37,4 +39,5 @@ for _ in range(3000):
     u = -np.log(np.exp(kernel + v) @ a)
     v = -np.log(a @ np.exp(kernel + u[:, None]))
 after = np.exp(kernel + u[:, None] + v) / 30**2
+result.plot()
 print(f"one Gromov–Wasserstein step moves the plan by {np.abs(after - plan).sum():.1e} (l_1)")

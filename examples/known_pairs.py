@@ -1,6 +1,8 @@
-"""A cloud that looks the same from several sides, and a few known pairs that settle which is meant.
+"""
+A few known pairs
+=================
 
-Run it: python examples/known_pairs.py
+A cloud that looks the same from several sides, and a few known pairs that settle which is meant.
 """
 
 import numpy as np
@@ -19,8 +21,11 @@ truth = np.argsort(order)
 blind = invarot.align(x, y)
 print(f"without pairs: {np.mean(blind.matches() == truth):.0%} matched; {blind.verdict}")
 
+blind.plot()
+
 # Three pairs are enough.
 seeds = [(i, truth[i]) for i in (0, 50, 150)]
 told = invarot.align(x, y, seeds=seeds)
 print(f"with 3 pairs:  {np.mean(told.matches() == truth):.0%} matched; {told.verdict}")
 print(f"error of the map: {np.abs(told.map - turn).max():.1e}")
+told.plot()

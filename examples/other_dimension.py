@@ -1,6 +1,8 @@
-"""Two spaces of different dimension: a cloud of 4 dimensions hidden in 10, and fewer points on one side.
+"""
+Another dimension
+=================
 
-Run it: python examples/other_dimension.py
+A cloud of 4 dimensions hidden in 10, and fewer points on one side.
 """
 
 import numpy as np
@@ -21,6 +23,7 @@ found = result.matches(how="nearest")[chosen]
 print(f"points of y that their twin in x finds: {np.mean(found == np.arange(200)):.0%}")
 print(f"there and back, root mean square error: {np.sqrt(np.mean((result.inverse_transform(y) - x[chosen]) ** 2)):.1e}")
 print(f"verdict: {result.verdict}")
+result.plot()
 
 # Weights say how much of each point there is: none for the points that y misses, as far as we know.
 a = np.zeros(len(x))

@@ -1,6 +1,8 @@
-"""A cloud turned and shuffled: optimal transport alone cannot see through the turn, the joint problem can.
+"""
+A rotated cloud
+===============
 
-Run it: python examples/rotated_cloud.py
+A cloud turned and shuffled: optimal transport alone cannot see through the turn, the joint problem can.
 """
 
 import numpy as np
@@ -26,6 +28,7 @@ print(f"invarot.align:   {np.mean(result.matches() == truth):.0%} of the points 
 print(f"error of the map: {np.abs(result.map - turn).max():.1e}")
 print()
 print(result)
+result.plot()
 
 # The map carries points that were not there when it was found.
 new = rng.gamma(2.0, size=(5, 3))

@@ -151,12 +151,27 @@ def test_the_papers_synthetic_case():
 
 def test_paper_preset():
     options = invarot.paper()
-    assert options["solver"].schedule == Schedule(1.0, 0.95, 0.01)
+    assert options["solver"].schedule == Schedule(1.0, 0.95, 0.01, absolute=True)
     x, y, _, match = twins(40, seed=3)
     result = invarot.align(x, y, **{**options, "n_starts": 20})
     assert result.history["epsilon"][:3] == pytest.approx([1, 0.95, 0.9025])
     assert result.history["epsilon"][-1] == 0.01
-    assert (result.matches() == match).mean() > 0.9
+    assert (result.matches("plan") == match).mean() > 0.9
+    assert {start.name for start in result.starts} == {"gaussian"}
+
+
+def test_simplified_and_transport_differ_on_the_ball():
+    rng = np.random.default_rng(0)
+    x = rng.gamma(2.0, size=(60, 3))
+    x -= x.mean(axis=0)
+    turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    y = 0.5 * x @ turn + 0.02 * rng.normal(size=x.shape)
+    spectra = [
+        invarot.align(x, y, start=turn, solver=Sinkhorn(objective=objective)).spectrum()
+        for objective in ("simplified", "transport")
+    ]
+    np.testing.assert_allclose(spectra[0], 1)
+    np.testing.assert_allclose(spectra[1], 0.5, atol=0.02)
 
 
 # -- arrays of every kind --------------------------------------------------------------------------------------------

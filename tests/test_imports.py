@@ -30,11 +30,16 @@ ORDER = (
     {"files", "schema"},
     {"jobs", "rows"},
     {"arrays", "threads"},
-    {"errors", "data"},
+    {"errors", "data", "logs"},
 )
 EXCEPTIONS = {
     ("alignment.many", "storage"): "ManyAlignment.save, for the same reason",
     ("alignment.result", "storage"): "Alignment.save, imported when it is called: a result knows how to keep itself",
+    ("alignment.result", "report.pictures"): "Alignment.plot, imported when it is called: a result can show itself",
+    ("alignment.result", "report.alignment"): "Alignment.report, likewise",
+    ("alignment.result", "report.card"): "Alignment in a notebook, likewise",
+    ("translation.model", "report.page"): "Translation.report, likewise",
+    ("alignment.history", "report.pictures"): "History.plot, likewise",
 }
 # Inside alignment, top to bottom, by the same rule.
 WITHIN = (
@@ -50,6 +55,7 @@ WITHIN = (
     },
     {"candidate", "evidence"},
     {"reflections"},
+    {"crowding"},
     {"loop.stages", "loop.batches"},
     {"loop.alternate"},
     {"loop.partial"},

@@ -37,7 +37,7 @@ def tried(times: int) -> settings:
 @tried(100)
 @given(st.randoms())
 def test_any_file_is_read_or_refused(tmp_path, rng):
-    assert vector_files.try_file(rng, tmp_path) in ("read", "refused")
+    assert vector_files.try_file(rng, tmp_path).removeprefix("cloud ") in ("read", "refused")
 
 
 @tried(100)
@@ -170,10 +170,47 @@ KNOWN = {
 }  # fmt: skip
 
 
-@pytest.mark.xfail(strict=True, reason="the solver still fails on these; the name says how")
 @pytest.mark.parametrize("what", KNOWN)
-def test_inputs_that_fail(what):
-    aligns.judge_call(KNOWN[what])
+def test_inputs_that_failed(what):
+    """Each raised something undocumented, or returned a plan that was further off than it said; the name says how."""
+    assert aligns.judge_call(KNOWN[what]) in ("aligned", "refused")
+
+
+def test_a_plan_says_how_far_off_it_is():
+    """Single precision at an epsilon that it hardly resolves: the error is that of the plan, and no mass is missing."""
+    x = 300 * small(5, 12, 3).astype("f4")
+    with pytest.warns(invarot.NotConverged):
+        found = invarot.align(x, x[::-1].copy(), start="identity", solver=invarot.Sinkhorn(1e-7, max_iter=5))
+    rows, columns = found.plan.marginals()
+    off = max(abs(rows - found.plan.a).sum(), abs(columns - found.plan.b).sum())
+    assert found.plan.error == pytest.approx(off, abs=1e-6)
+    assert abs(rows.sum() - 1) <= min(found.plan.error, 0.01)
+    assert found.status is not invarot.Status.SETTLED
+    assert any(note.startswith("schedule: epsilon") for note in found.notes)
+
+
+SLOW = {
+    "marginals out of reach": {"solver": invarot.Sinkhorn(plan_tol=0)},
+    "marginals out of the reach of single precision": {"dtype": "f4", "solver": invarot.Sinkhorn(1e-6, plan_tol=1e-9)},
+    "the transport cost, whose maps are found by iteration": {"n": 14, "m": 3, "d": 8, "p": 1.5, "solver": invarot.Sinkhorn(objective="transport")},
+    "weights of very different size": {"n": 20, "m": 20, "d": 3, "power": 12},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", SLOW)
+def test_a_solve_that_cannot_converge_ends(what):
+    """Steps are counted, not seconds: at most 500 steps of 50 sweeps were spent on each candidate before."""
+    options = dict(SLOW[what])
+    n, m, d = (options.pop(name, default) for name, default in (("n", 20), ("m", 20), ("d", 3)))
+    draw, dtype = np.random.default_rng(1), options.pop("dtype", "f8")
+    a = draw.random(n) ** options.pop("power", 1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("invarot.alignment.history.Status.warn", lambda self: None)
+        found = invarot.align(
+            draw.standard_normal((n, d)).astype(dtype), draw.standard_normal((m, d)).astype(dtype), a=a / a.sum(),
+            effort="quick", **options,
+        )  # fmt: skip
+    assert sum(found.history["inner_iterations"]) <= 10_000
 
 
 # -- the same answer in other coordinates ----------------------------------------------------------------------------

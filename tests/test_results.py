@@ -12,7 +12,8 @@ ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "results"
 PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")),
-    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted(path for path in (ROOT / "docs").glob("*.md") if path.name != "changelog.md"),  # made from CHANGELOG.md
+    *sorted((ROOT / "docs" / "guide").glob("*.md")),
     *sorted(RESULTS.glob("*.md")),
 ]
 FILES = [path for path in sorted(RESULTS.rglob("*")) if path.is_file() and RESULTS / "raw" not in path.parents]
@@ -23,7 +24,8 @@ MIB = 1 << 20
 def links(page: Path) -> list[str]:
     """The relative ones, without what follows a #."""
     found = (link.partition("#")[0] for link in LINK.findall(page.read_text(encoding="utf-8")))
-    return [link for link in found if link and "://" not in link]
+    # the gallery is made with the site, and make links checks it there
+    return [link for link in found if link and "://" not in link and "gallery/" not in link]
 
 
 def index() -> dict[str, str]:

@@ -91,10 +91,10 @@ def test_each_library_and_dtype(lib, tmp_path):
 
 
 def test_no_field_is_forgotten():
-    """A field added to Alignment has to be stored too."""
+    """A field added to Alignment has to be stored too; the points of the call are for pictures, and are not."""
     known = {"map", "offset", "plan", "objective", "history", "status", "starts", "verdict", "settings", "notes",
              "matched_x", "matched_y", "overlap"}  # fmt: skip
-    assert {field.name for field in fields(Alignment)} == known
+    assert {field.name for field in fields(Alignment)} == known | {"source", "target"}
 
 
 def test_a_model_is_one_file_and_says_what_it_is(saved):

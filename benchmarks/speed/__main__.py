@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
-from .run import run_bench
+NEEDED = ("ot", "numba", "matplotlib", "jax", "ott", "geomloss", "torch")  # GeomLoss brings torch
 
 
 def main() -> None:
@@ -25,8 +26,13 @@ def main() -> None:
     parser.add_argument("--cap", type=float, default=40.0, help="seconds a rival may take before its time is computed")
     parser.add_argument("--out", type=Path, default=Path("results"))
     args = parser.parse_args()
+    missing = [package for package in NEEDED if find_spec(package) is None]
+    if missing:
+        parser.error(f"expected the rivals, got no {', '.join(missing)}; install them first: pip install '.[bench]'")
     if len(args.sizes) < 2:
         parser.error("--sizes: two or more are needed for an exponent")
+    from .run import run_bench
+
     print(run_bench(args.out, n=args.n, d=args.d, sizes=args.sizes, cap=args.cap, say=_say))
 
 

@@ -26,10 +26,12 @@ from invarot.alignment.verdict import Evidence
 
 RULE_FILE = Path(rule.__file__).with_name("rule.json")
 COUNTS = ("points", "rivals", "better")
-SIGNS = {"lead": 1, "errors": 1, "least_errors": 1, "near": -1, "near_wide": -1, "residual": -1, "drift": -1,
-         "blur": -1, "gain": 1, "smooth": -1, "surplus": 1, "better": -1, "rivals": -1}  # fmt: skip
+SIGNS = {"least_errors": 1, "crowding": 1, "inner_crowding": 1, "near": -1, "residual": -1, "surplus": 1,
+         "better": -1, "rivals": -1}  # fmt: skip
 FINE, COARSE, LABELS = 0.05, 0.2, 0.9
-WRONG_ALIGNED, WRONG_COARSE = 0.002, 0.008  # of the wrong ones of families left out, what thresholds may let through
+WRONG_ALIGNED, WRONG_COARSE = 0.001, 0.008  # of the wrong ones of families left out, what thresholds may let through
+TAIL = 0.08  # share of the wrong ones from which this is extrapolated
+PENALTY = 3.0
 
 
 class Table:
@@ -68,7 +70,7 @@ def even_weights(families: np.ndarray) -> np.ndarray:
     return len(families) / len(count) / count[place]
 
 
-def fit_odds(features: np.ndarray, good: np.ndarray, weights: np.ndarray, penalty: float = 1.0) -> np.ndarray:
+def fit_odds(features: np.ndarray, good: np.ndarray, weights: np.ndarray, penalty: float = PENALTY) -> np.ndarray:
     """Bias and weights of the logistic rule, each weight of its sign."""
     scale = features.std(axis=0) + 1e-9
 
@@ -83,7 +85,9 @@ def fit_odds(features: np.ndarray, good: np.ndarray, weights: np.ndarray, penalt
     return np.concatenate([found[:1], found[1:] / scale])
 
 
-def fit_log_share(features: np.ndarray, target: np.ndarray, weights: np.ndarray, penalty: float = 3.0) -> np.ndarray:
+def fit_log_share(
+    features: np.ndarray, target: np.ndarray, weights: np.ndarray, penalty: float = PENALTY
+) -> np.ndarray:
     """Bias and weights of the ridge regression of the log of the FOSCTTM."""
     scale = features.std(axis=0) + 1e-9
     table = np.column_stack([np.ones(len(features)), features / scale])
@@ -121,9 +125,15 @@ def leave_out(table: Table) -> dict[str, np.ndarray]:
     return found
 
 
-def allow(scores: np.ndarray, share: float) -> float:
-    """The threshold that at most this share of the scores reaches, two digits, rounded up."""
-    return float(np.ceil(100 * (np.sort(scores)[::-1][int(share * len(scores))] + 1e-9)) / 100)
+def allow(odds: np.ndarray, share: float) -> float:
+    """The probability that at most this share of the log-odds reaches, two digits, rounded up; at least one half.
+
+    Read off an exponential tail fitted to the highest `TAIL` of them: the highest alone would decide else.
+    """
+    first = int(TAIL * len(odds))
+    top = np.sort(odds)[::-1][: first + 1]
+    edge = top[-1] + (np.mean(top[:-1]) - top[-1]) * np.log(TAIL / share)
+    return max(0.5, float(np.ceil(100 / (1 + np.exp(-edge))) / 100))
 
 
 def make_rule(table: Table) -> dict[str, Any]:
@@ -139,8 +149,9 @@ def make_rule(table: Table) -> dict[str, Any]:
         }
     few = {"below": 25, "twins": 0.98}  # fewer points than almost all families have: only a copy passes
     out = np.asarray([e.better > 0 or (e.points < few["below"] and e.twins < few["twins"]) for e in table.evidence])
-    made["aligned"] = max(0.8, allow(np.where(out, 0.0, left["fine"])[wrong], WRONG_ALIGNED))
-    made["coarse"] = max(0.6, allow(np.where(out, 0.0, left["right"])[wrong], WRONG_COARSE))
+    for name, of, share in (("aligned", "fine", WRONG_ALIGNED), ("coarse", "right", WRONG_COARSE)):
+        odds = np.log(np.clip(left[of], 1e-9, 1 - 1e-9) / np.clip(1 - left[of], 1e-9, 1))
+        made[name] = allow(np.where(out, -20.0, odds)[wrong], share)
     made["failed"] = 0.3
     made["few_points"] = few
     fair = ~table.degenerate

@@ -47,10 +47,12 @@ def main() -> None:
     parser.add_argument("--group", choices=tuple(GROUPS), required=True)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, default=Path("results/raw"))
+    parser.add_argument("--part", nargs=2, type=int, default=(0, 1), help="this part of so many, for several processes")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
     families = {name.replace(" ", "_"): (name, make) for name, make in GROUPS[args.group](args.data).items()}
-    table = args.out / f"verdict.{args.group}.csv"
+    part, parts = args.part
+    table = args.out / (f"verdict.{args.group}.csv" if parts == 1 else f"verdict.{args.group}.{part}.csv")
     done = set()
     if table.exists():
         with table.open(newline="") as file:
@@ -61,7 +63,7 @@ def main() -> None:
             (args.out / f"verdict.{args.group}").glob("*.npz"), key=lambda one: int(one.suffixes[-2][1:])
         ):
             (family, make), seed = families[path.name.split(".")[0]], path.suffixes[-2][1:]
-            if (family, seed) in done:
+            if (family, seed) in done or int(seed) % parts != part:
                 continue
             for row in measure(path, make, family, int(seed)):
                 if writer is None:

@@ -146,15 +146,17 @@ def main() -> None:
     parser.add_argument("--families", nargs="*", default=None)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, default=Path("results/raw"))
+    parser.add_argument("--part", nargs=2, type=int, default=(0, 1), help="this part of so many, for several processes")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
     folder = args.out / f"verdict.{args.group}"
     folder.mkdir(parents=True, exist_ok=True)
     families = GROUPS[args.group](args.data)
     for seed in range(*args.seeds):
-        for family, make in families.items():
+        for place, (family, make) in enumerate(families.items()):
             path = folder / f"{family.replace(' ', '_')}.{seed}.npz"
-            if path.exists() or (args.families and family not in args.families):
+            other = (seed + place) % args.part[1] != args.part[0]
+            if other or path.exists() or (args.families and family not in args.families):
                 continue
             pair = draw(make, family, seed)
             np.savez(path, name=pair.name, related=pair.related, **solve(pair, seed, choose_ways(pair, seed)))

@@ -101,6 +101,25 @@ def as_like(values: Any, like: Array, dtype: Any = None) -> Array:
     return np.asarray(found, dtype=dtype)
 
 
+def keep_dtype(found: Array, points: Any) -> Array:
+    """Return ``found`` in the dtype of ``points`` if that is an array of floating numbers."""
+    floating = is_array(points) and namespace(points).isdtype(points.dtype, "real floating")
+    return namespace(found).astype(found, points.dtype, copy=False) if floating else found
+
+
+def move(x: Array, where: str) -> Array:
+    """Return ``x`` as a NumPy array for ``"numpy"``, else as a tensor on the torch device ``where``."""
+    if where == "numpy":
+        return to_numpy(x)
+    if not isinstance(where, str) or not re.fullmatch(r"cpu|(cuda|mps|xpu)(:\d+)?", where):
+        raise InputError(f'device: expected "numpy" or a device of torch, such as "cpu" or "cuda:1", got {where!r}')
+    torch = import_torch(f'to("{where}")')
+    try:
+        return torch.as_tensor(x).to(where)
+    except (RuntimeError, AssertionError) as error:
+        raise InputError(f"device: expected one that is there, got {where!r} ({str(error).splitlines()[0]})") from error
+
+
 def place(values: np.ndarray[Any, Any], where: str) -> Array:
     """Return ``values`` as NumPy for ``"cpu"``, as a torch tensor for ``"cuda"`` or ``"cuda:1"``; ``"auto"``: CUDA if any."""
     if not isinstance(where, str) or not re.fullmatch(r"auto|cpu|cuda(:\d+)?", where):
@@ -124,7 +143,7 @@ def place(values: np.ndarray[Any, Any], where: str) -> Array:
 
 
 def import_torch(what: str) -> Any:
-    """Return the torch module, for the baseline that trains a network; ``what`` is named in the error if it is missing."""
+    """Return the torch module; ``what`` is named in the error if it is missing."""
     try:
         import torch
     except ImportError as error:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import decimal
 import difflib
 import math
+import numbers
 import warnings
 from collections.abc import Iterable
 from typing import Any
@@ -16,10 +18,7 @@ from .errors import InputError
 
 def check_points(value: Any, name: str, *, least: int = 2) -> Array:
     """Return a finite float32 or float64 array (n ≥ ``least``, d ≥ 1) from an array, a list or a DataFrame."""
-    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
-        raise InputError(
-            f"{name}: expected no missing values, got a masked array with masked entries; drop or impute them"
-        )
+    _check_unmasked(value, name)
     if hasattr(value, "obsm") and hasattr(value, "obs_names"):
         there = ", ".join(value.obsm.keys()) or "empty: compute an embedding first"
         raise InputError(
@@ -31,7 +30,10 @@ def check_points(value: Any, name: str, *, least: int = 2) -> Array:
             f"{name}: expected a dense array, got a sparse {type(value).__name__}; reduce its dimensions "
             "(a truncated SVD), or make it dense"
         )
+    _check_library(value, name)
     points = value if is_array(value) else _from_python(value, name)
+    if not is_torch(points) and points.dtype.kind == "O":
+        points = _from_objects(to_numpy(points), name)
     points = points.detach() if is_torch(points) else np.asarray(points)  # no gradients, no subclasses
     xp = namespace(points)
     if not (xp.isdtype(points.dtype, "real floating") or xp.isdtype(points.dtype, "integral")):
@@ -62,16 +64,67 @@ def check_points(value: Any, name: str, *, least: int = 2) -> Array:
     return points
 
 
-def check_range(points: Array, name: str) -> None:
-    """Raise unless the fourth power of the largest number is in the range of its dtype: squares are multiplied later."""
+def in_range(points: Array, dtype: Any) -> bool:
+    """Return whether the fourth power of the largest number is in the range of ``dtype``: squares are multiplied later."""
+    largest, low, high = _range(points, dtype)
+    return largest == 0 or low < largest < high
+
+
+def _range(points: Array, dtype: Any) -> tuple[float, float, float]:
     xp = namespace(points)
-    largest, info = float(xp.max(xp.abs(points))), xp.finfo(points.dtype)
-    low, high = float(info.smallest_normal) ** 0.25, float(info.max) ** 0.25
-    if largest != 0 and not low < largest < high:
+    info = xp.finfo(dtype)
+    return float(xp.max(xp.abs(points))), float(info.smallest_normal) ** 0.25, float(info.max) ** 0.25
+
+
+def check_new_points(points: Any, columns: int, like: Array, why: str) -> Array:
+    """Return points to be mapped: of their own library, device and graph if they are an array, else those of ``like``."""
+    found = check_points(points, "points", least=1)
+    if found.shape[1] != columns:
+        raise InputError(f"points: expected {columns} columns, as {why}, got {found.shape[1]}")
+    if is_torch(points):
+        return as_like(points, found)  # what was checked is detached; this has its gradient
+    return found if is_array(points) else as_like(found, like)
+
+
+def check_range(points: Array, name: str) -> None:
+    """Raise unless the fourth power of the largest number is in the range of its dtype."""
+    xp = namespace(points)
+    if not in_range(points, points.dtype):
+        largest, low, high = _range(points, points.dtype)
         raise InputError(
             f"{name}: expected the largest number between {low:.0e} and {high:.0e} in {points.dtype}, got {largest:.0e}; "
             f"divide {name} by {largest:.0e}" + (", or pass float64" if points.dtype == xp.float32 else "")
         )
+
+
+# What an array of another library is to be passed as; CuPy's stays on its device.
+OTHERS = {
+    "jax": "np.asarray({name}), or torch.from_dlpack({name})",
+    "jaxlib": "np.asarray({name}), or torch.from_dlpack({name})",
+    "cupy": "torch.from_dlpack({name}), which stays on the GPU, or {name}.get()",
+    "tensorflow": "{name}.numpy()",
+}
+
+
+def _check_library(value: Any, name: str) -> None:
+    """Raise for arrays of libraries that the solver cannot compute with, rather than copy them in silence."""
+    advice = OTHERS.get(type(value).__module__.split(".")[0])
+    if advice is not None and hasattr(value, "shape"):
+        raise InputError(
+            f"{name}: expected a NumPy array or a torch tensor, got a {type(value).__module__.split('.')[0]} "
+            f"{type(value).__name__}; pass {advice.format(name=name)}"
+        )
+
+
+def _from_objects(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
+    """Convert an array of Python numbers; text is not read as numbers."""
+    for place, one in np.ndenumerate(array):
+        if not isinstance(one, (numbers.Real, decimal.Decimal)):
+            raise InputError(
+                f"{name}: expected real numbers, got {type(one).__name__} {str(one)[:40]!r} at {list(place)} of an array of "
+                f"objects; encode or drop what is not a number, for a DataFrame {name}.select_dtypes('number')"
+            )
+    return array.astype(np.float64)
 
 
 def _from_python(value: Any, name: str) -> Array:
@@ -86,6 +139,8 @@ def _from_python(value: Any, name: str) -> Array:
         raise InputError(
             f"{name}: expected rows of equal length, got a ragged {type(value).__name__} ({error})"
         ) from error
+    if array.dtype.kind == "O" and array.ndim:
+        return _from_objects(array, name)
     if array.dtype.kind not in "fiub":
         raise InputError(
             f"{name}: expected real numbers, got {type(value).__name__} of dtype {array.dtype}; keep the numeric "
@@ -109,17 +164,28 @@ def common_dtype(x: Array, y: Array) -> tuple[Array, Array]:
     return xp.astype(x, xp.float64), xp.astype(y, xp.float64)
 
 
+def _check_unmasked(value: Any, name: str) -> None:
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise InputError(
+            f"{name}: expected no missing values, got a masked array with masked entries; drop or impute them"
+        )
+
+
 def _check_real(values: np.ndarray[Any, Any], name: str) -> None:
     if values.dtype.kind not in "fiub":
         raise InputError(f"{name}: expected real numbers, got dtype {values.dtype}; convert with {name}.astype(float)")
 
 
 def check_weights(value: Any, name: str, points: Array) -> Array:
-    """Return weights (n,) ≥ 0 that sum to 1, renormalised exactly; uniform if None."""
+    """Return weights (n,) ≥ 0 that sum to 1, renormalised exactly; uniform if None.
+
+    Weights so small that all such weights together are lost in rounding the sum become 0.
+    """
     xp = namespace(points)
     n = points.shape[0]
     if value is None:
         return xp.full((n,), 1 / n, dtype=points.dtype, device=device(points))
+    _check_unmasked(value, name)
     weights = to_numpy(value) if is_array(value) else _from_python(value, name)
     _check_real(to_numpy(weights), name)
     weights = np.asarray(weights, dtype=np.float64)
@@ -134,7 +200,9 @@ def check_weights(value: Any, name: str, points: Array) -> Array:
         raise InputError(
             f"{name}: expected weights that sum to 1, got a sum of {total:.6g}; pass {name} / {name}.sum()"
         )
-    return as_like(weights / total, points)
+    weights = weights / total
+    weights[weights < float(xp.finfo(points.dtype).eps) / n] = 0
+    return as_like(weights / weights.sum(), points)
 
 
 def check_number(value: Any, name: str, *, low: float, high: float = math.inf, open_low: bool = False) -> float:
@@ -193,6 +261,7 @@ def check_rng(value: Any, name: str = "rng") -> np.random.Generator:
 
 def check_map(value: Any, name: str, dx: int, dy: int, like: Array) -> Array:
     """Return a finite map (dx, dy), or a batch (s, dx, dy) of maps, as a batch."""
+    _check_unmasked(value, name)
     if not is_array(value):
         value = _from_python(value, name)
     _check_real(to_numpy(value), name)

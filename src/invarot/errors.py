@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 
 class InputError(ValueError):
     """An argument is invalid; the message says ``argument: expected …, got …; what to do``."""
@@ -11,7 +13,21 @@ class MissingExtra(ImportError):
     """An optional dependency is not installed; the message gives the command that installs it."""
 
     def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} needs an optional dependency that is not installed: pip install 'invarot[{extra}]'")
+        super().__init__(f"{what} needs an optional dependency that is not installed: {name_command(extra)}")
+
+
+def name_command(extra: str) -> str:
+    """Return the commands that install an extra: by what it needs, which works for any install, and by its name."""
+    from importlib import metadata
+
+    named = f"pip install 'invarot[{extra}]'"
+    try:
+        needed = metadata.requires("invarot") or []
+    except metadata.PackageNotFoundError:
+        return named
+    wanted = (re.fullmatch(r"""([^;]+?)\s*;\s*extra\s*==\s*['"]([\w-]+)['"]""", one) for one in needed)
+    names = [found[1] for found in wanted if found and found[2] == extra]
+    return f"pip install {' '.join(repr(name) for name in names)} (or {named})" if names else named
 
 
 class MemoryBound(MemoryError):

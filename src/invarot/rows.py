@@ -24,6 +24,9 @@ class Rows(Protocol):
     def sum(self, values: Array) -> Array:
         """Return the sum over all processes of what each has summed over its own rows."""
 
+    def max(self, values: Array) -> Array:
+        """Return the maximum over all processes, elementwise."""
+
     def logsumexp(self, values: Array) -> Array:
         """Return log Σ exp over all processes, elementwise."""
 
@@ -40,6 +43,9 @@ class AllRows:
         return points.shape[0]
 
     def sum(self, values: Array) -> Array:
+        return values
+
+    def max(self, values: Array) -> Array:
         return values
 
     def logsumexp(self, values: Array) -> Array:

@@ -112,7 +112,8 @@ def test_every_option_of_the_exact_solver_is_one_of_sinkhorn_with_the_same_defau
 
 def test_the_papers_own_choices():
     options = invarot.paper()
-    assert options["solver"] == Sinkhorn(schedule=Schedule(1.0, 0.95, 0.01))
+    assert options["solver"] == Sinkhorn(schedule=Schedule(1.0, 0.95, 0.01, absolute=True), plan_max_iter=1000)
     assert {name: options[name] for name in ("p", "start", "n_starts")} == {
-        "p": math.inf, "start": "random", "n_starts": 1,
+        "p": math.inf, "start": "gaussian", "n_starts": 1,
     }  # fmt: skip
+    assert invarot.paper(p=2.0, n_starts=20)["n_starts"] == 20

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from invarot.alignment.reflections import fit_reflections, reflect, share_nearer
+from invarot import align
+from invarot.alignment.reflections import _choose_signs, fit_reflections, reflect, share_nearer
 
 from .clouds import posed, random_turn, turned
 
@@ -28,9 +30,32 @@ def test_a_right_map_leads_its_reflections_and_a_wrong_one_does_not(lib):
     wrong = fit_reflections(
         problem, lib.array(random_turn(6, np.random.default_rng(5))), some, np.random.default_rng(0)
     )
-    assert right.summarise(right.lead)[0] > 0.5 > wrong.summarise(wrong.lead)[0]
-    assert right.summarise(right.errors)[0] > 5 > wrong.summarise(wrong.errors)[0]
-    assert right.blur < 0.05 < wrong.blur
+    assert right.smallest(right.lead) > 0.5 > wrong.smallest(wrong.lead)
+    assert right.smallest(right.errors) > 5 > wrong.smallest(wrong.errors)
+    assert right.mean(right.crowding) > 0.3 > wrong.mean(wrong.crowding)
+    assert right.mean(right.inner_crowding) > 0.5 > wrong.mean(wrong.inner_crowding)
+
+
+@pytest.mark.parametrize(("d", "count"), [(1, 1), (2, 3), (3, 7), (4, 12), (50, 8), (200, 4)])
+def test_few_dimensions_have_all_their_reflections_and_many_a_few(d, count):
+    signs = _choose_signs(d, np.random.default_rng(0))
+    assert signs.shape == (count, d)
+    assert set(np.unique(signs)) <= {-1.0, 1.0}
+    assert np.any(signs < 0, axis=1).all()
+
+
+def test_a_wrong_map_that_fits_its_points_is_not_sure_for_others():
+    rng = np.random.default_rng(0)
+    x, y = rng.standard_normal((2, 60, 40))
+    fitted = align(x, y, start="random", rng=0).map
+    found = fit_reflections(posed(x, y), fitted, np.arange(60), rng)
+    assert found.smallest(found.lead) > 0.1
+    assert found.smallest(found.errors) < 3
+
+
+def test_one_point_has_no_reflections():
+    found = fit_reflections(posed(np.ones((1, 2)), np.ones((3, 2))), np.eye(2), np.arange(1), np.random.default_rng(0))
+    assert found.smallest(found.lead) == 0 == found.mean(found.crowding)
 
 
 def test_the_share_of_nearer_targets_is_counted(lib):

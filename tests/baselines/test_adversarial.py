@@ -67,9 +67,10 @@ def test_rounds_are_the_same_played_by_the_book():
     torch.manual_seed(0)
     clouds = [(torch.randn(1, 3), torch.randn(1, 3)) for _ in range(2)]  # one word a side: no draw changes what is seen
     rates = [0.1, 0.3]
-    games = Games(clouds, [1, 2], batch=4, hidden=8, judge_rounds=2, dropout=0.0, smoothing=0.1, beta=0.01)
+    games = Games(clouds, [1, 2], batch=4, hidden=8, judge_rounds=2, dropout=0.0, smoothing=0.1, beta=0.01, rate=0.2)
     first = [value.clone() for value in games.judge]
     losses = games.play(3, rates)
+    # the discriminators' rate stays 0.2 whatever the maps' is
     for k, ((x, y), rate) in enumerate(zip(clouds, rates, strict=True)):
         w, loss = by_the_book(torch, x, y, [value[k] for value in first], rate)
         assert torch.allclose(games.maps[k], w.T, atol=1e-6)
@@ -89,7 +90,7 @@ def by_the_book(torch, x, y, judge_values, rate):
     total, told = 0.0, []
     for _ in range(3):
         for target, values in (*[(labels, list(judge.parameters()))] * 2, (1 - labels, [w])):
-            step = torch.optim.SGD(values, lr=rate)
+            step = torch.optim.SGD(values, lr=rate if values[0] is w else 0.2)
             step.zero_grad()
             words = torch.cat([(x @ w.T).expand(4, 3), y.expand(4, 3)])
             loss = nn.functional.binary_cross_entropy(judge(words)[:, 0], target)
@@ -106,7 +107,7 @@ def test_games_draw_from_their_own_clouds():
     from invarot.baselines.game import Games
 
     a, b = torch.full((5, 2), 1.0), torch.full((3, 2), 2.0)
-    options = {"batch": 50, "hidden": 4, "judge_rounds": 1, "dropout": 0.0, "smoothing": 0.1, "beta": 0.0}
+    options = {"batch": 50, "hidden": 4, "judge_rounds": 1, "dropout": 0.0, "smoothing": 0.1, "beta": 0.0, "rate": 0.1}
     games = Games([(a, b), (b, a), (a, a)], [0, 0, 0], **options)
     assert [set(side.flatten().tolist()) for side in games._draw(games.sides[0], 50)] == [{1.0}, {2.0}, {1.0}]
     assert [set(side.flatten().tolist()) for side in games._draw(games.sides[1], 50)] == [{2.0}, {1.0}, {1.0}]
@@ -137,8 +138,21 @@ def test_refinement_keeps_what_the_criterion_likes():
     refine_run(run, x, x @ turn, 5)
     assert run.value > before + 1e-3
     assert np.allclose(run.best, turn)
-    assert len(run.history) < 5  # a round that gains nothing is the last
+    assert len(run.history) == 5  # all rounds, as in MUSE
     tired = Progress(0.1, near, value=1.1)
     refine_run(tired, x, x @ turn, 5)
     assert np.array_equal(tired.best, near)
-    assert len(tired.history) == 1
+    assert len(tired.history) == 5
+
+
+def test_refinement_drops_rare_words_on_either_side():
+    """Neighbours are searched among all rows; pairs beyond the rank are not fitted."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(200, 6))
+    turn, other = (np.linalg.qr(rng.normal(size=(6, 6)))[0] for _ in range(2))
+    y = np.concatenate([x[:100] @ turn, x[100:] @ other])  # rare words follow another rotation
+    whole, cut = (Progress(0.1, turn, value=-1.0) for _ in range(2))
+    refine_run(whole, x, y, 1)
+    refine_run(cut, x, y, 1, words=100)
+    assert np.allclose(cut.best, turn)
+    assert not np.allclose(whole.best, turn, atol=1e-3)

@@ -9,6 +9,7 @@ import invarot
 from invarot import Alignment, InputError, baselines
 from invarot.baselines.wasserstein_procrustes import convex_start
 from invarot.geometry.schatten import schatten_norm
+from invarot.starts import random
 
 DIMENSION = 3
 
@@ -105,6 +106,24 @@ def test_earth_mover_finds_the_rotation_and_depends_on_its_start(cloud):
     assert np.allclose(found.map, turn)
     assert found.plan.epsilon == 0
     assert accuracy(baselines.earth_mover(x, y, start=-turn), answer) < 0.5
+
+
+def test_an_annealed_start_helps_exact_plans(cloud):
+    x, y, _, answer = cloud
+    start = random(x, y, None, None, rng=np.random.default_rng(0), n_starts=14)[-1]
+    plain, annealed = (baselines.earth_mover(x, y, start=start, annealed=flag) for flag in (False, True))
+    assert accuracy(plain, answer) < 0.5
+    assert accuracy(annealed, answer) == 1
+
+
+def test_algorithm_1_has_two_stages(cloud):
+    x, y, turn, _ = cloud
+    y = x @ turn
+    found = baselines.algorithm_1(x, y, size=40, n_starts=20)
+    assert found.plan.matches().shape == (len(x),)
+    assert found.history["epsilon"][0] == 1.0  # the second stage anneals again
+    assert baselines.algorithm_1(x, y, n_starts=20).starts[0].name == "gaussian"  # all rows fit the first stage
+    assert found.starts[0].name == "given"
 
 
 @pytest.mark.parametrize("p", [2.0, 4.0, np.inf])

@@ -92,19 +92,34 @@ def test_wrong_options_are_named(tables, options, message):
         cells.align(*tables, **options)
 
 
-def test_cells_without_a_counterpart_are_left_unmatched():
-    rna, atac = make_tables()
-    atac = atac[atac.obs["type"] != "t1"].copy()
-    cells.align(rna, atac, overlap="auto", views=("linear",))
+def test_cells_without_a_counterpart_get_little_weight():
+    rna, atac = make_tables(cells=300)
+    kept = atac[atac.obs["type"] != "t2"].copy()
+    cells.align(rna, kept, rows="as is")
     matched = rna.obs["invarot_matched"].to_numpy()
-    assert len(rna.uns["invarot"]["overlap"]) == 2
-    assert matched.min() < 0.5 < matched.max() <= 1
-    labels, _ = cells.transfer_labels(atac, rna, "type")
-    assert set(labels[matched < 0.5]) == {"unknown"}
+    orphans = (rna.obs["type"] == "t2").to_numpy()
+    assert matched[orphans].mean() < 0.3 < 0.8 < matched[~orphans].mean()
+    assert rna.uns["invarot"]["overlap"] == pytest.approx([matched.mean(), 1], abs=0.15)
+    labels, _ = cells.transfer_labels(kept, rna, "type")
+    assert np.mean(labels[orphans] == "unknown") > 0.7
+    assert np.mean(labels[~orphans] == rna.obs["type"][~orphans]) > 0.9
 
 
-def test_many_cells_are_sampled_for_the_search_and_solved_in_single_precision(tables, monkeypatch):
-    monkeypatch.setattr("invarot.cells.solve.SEARCHED", 60)
+def test_overlap_none_matches_every_cell():
+    rna, atac = make_tables()
+    cells.align(rna, atac[atac.obs["type"] != "t1"].copy(), overlap=None, views=("linear",))
+    assert rna.obs["invarot_matched"].to_numpy() == pytest.approx(1, abs=0.05)
+
+
+@pytest.mark.filterwarnings("ignore::invarot.NotConverged")
+def test_a_share_is_that_of_the_solver():
+    rna, atac = make_tables()
+    found = cells.align(rna, atac[atac.obs["type"] != "t1"].copy(), overlap=0.7, views=("linear",))
+    assert found.overlap is not None
+    assert rna.obs["invarot_matched"].mean() == pytest.approx(0.7, abs=0.1)
+
+
+def test_many_cells_are_solved_in_single_precision(tables, monkeypatch):
     monkeypatch.setattr("invarot.cells.solve.LARGE", 5000)
     rna, atac = tables
     found = cells.align(rna, atac, views=("linear",))

@@ -81,7 +81,7 @@ def test_map_store_and_map_queries(folder):
         run(folder, "old.npz", "new.npy", "--map-store", "mapped.npz")
     with pytest.raises(InputError, match="--map-queries: expected a new file"):
         run(folder, "old.npz", "new.npy", "--map-queries", "q.safetensors")
-    assert run(folder, "old.npz", "new.npy", "--map-store", "mapped.npz", "--replace", "-q").exit_code == 0
+    assert run(folder, "old.npz", "new.npy", "--map-store", "mapped.npz", "--force", "-q").exit_code == 0
 
 
 def test_nothing_is_written_without_the_verdict(folder):

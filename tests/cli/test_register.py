@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import subprocess
 import sys
 import warnings
@@ -73,12 +74,29 @@ def test_json_and_the_place_of_the_matrix(folder, tmp_path):
     assert sorted(one.name for one in tmp_path.iterdir()) == ["m.xyz.gz", "t.txt"]
 
 
+def test_a_pipe_is_written_through_and_a_link_is_kept(folder, tmp_path):
+    pipe, link = tmp_path / "pipe.xyz", tmp_path / "link.xyz"
+    os.mkfifo(pipe)
+    link.symlink_to(tmp_path / "real.xyz")
+    with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE) as reader:
+        done = register(folder, "-o", pipe, "--matrix", tmp_path / "t.txt", "--quiet")
+        if done.returncode:
+            reader.kill()
+        assert done.returncode == 0, done.stderr
+        assert len(reader.communicate()[0].splitlines()) == 120
+    assert pipe.is_fifo()
+    assert register(folder, "-o", link, "--matrix", tmp_path / "t2.txt", "--quiet").returncode == 0
+    assert link.is_symlink()
+    assert len((tmp_path / "real.xyz").read_text().splitlines()) == 120
+
+
 def test_nothing_is_overwritten_unless_asked(folder):
     before = (folder / "moved.ply").stat().st_mtime_ns
     for words in (("-o", folder / "moved.ply"), ("-o", folder / "new.ply", "--matrix", folder / "moved.matrix.txt")):
         done = register(folder, *words)
         assert done.returncode == 2
-        assert "which exists; choose another, or pass --force" in done.stderr
+        assert "expected a new file" in done.stderr
+        assert "overwrite it with --force" in done.stderr
     assert not (folder / "new.ply").exists()
     assert (folder / "moved.ply").stat().st_mtime_ns == before
     done = register(folder, "-o", folder / "moved.ply", "--force", "--quiet")
@@ -104,7 +122,7 @@ def test_clouds_without_correspondence_fail(tmp_path):
         (("{}/cut.ply", "{}/b.csv", "-o", "{}/m.ply"), "cut.ply: expected 120 rows of element vertex"),
         (("{}/a.ply", "{}/b.csv", "-o", "{}/m.las"), "expected one of .ply, .csv"),
         (("{}/a.ply", "{}/b.csv", "-o", "{}/no/m.ply"), "folder that exists"),
-        (("{}/a.ply", "{}/b.csv", "-o", "{}/m.ply", "--matrix", "{}/no/t.txt"), "folder that exists"),
+        (("{}/a.ply", "{}/b.csv", "-o", "{}/m.ply", "--matrix", "{}/no/t.txt"), "in an existing directory"),
         (("{}/a.ply", "{}/b.csv", "-o", "{}/m.txt", "--matrix", "{}/m.txt"), "expected different files"),
         (("{}/a.ply", "{}/b.csv", "-o", "{}/m.ply", "--picture", "{}/p.bmp"), "expected a picture"),
         (("{}/a.ply", "{}/b.csv", "-o", "{}/m.ply", "--overlap", "some"), "--overlap: expected auto, none or a number"),

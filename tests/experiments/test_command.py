@@ -18,7 +18,8 @@ pytest.importorskip("matplotlib")
 def test_writes_a_folder_and_prints_a_sentence(tmp_path):
     result = CliRunner().invoke(app, ["reproduce", "schatten", "--quick", "--seed", "2", "--out", str(tmp_path)])
     assert result.exit_code == 0
-    assert "schatten: The claim held" in result.output
+    assert "schatten: CONFIRMED: the best map" in result.output
+    assert "| **confirmed** | [schatten](schatten) |" in (tmp_path / "verdicts.md").read_text()
     assert {path.name for path in (tmp_path / "schatten").iterdir()} == {
         "cells.jsonl", "data.csv", "figure.png", "figure.svg", "manifest.json",
     }  # fmt: skip
@@ -35,7 +36,7 @@ def test_help_says_what_each_name_is_and_what_is_written():
 
 def test_only_is_passed_on(tmp_path):
     options = ["reproduce", "matchings", "--quick", "--only", "cloud 1", "--out", str(tmp_path)]
-    assert "1 of 2 cells were not run" in CliRunner().invoke(app, options).output
+    assert "6 of 7 cells were not run" in CliRunner().invoke(app, options).output
 
 
 def test_unknown_names_are_named(tmp_path):

@@ -21,6 +21,14 @@ def test_a_tracked_file_is_of_its_commit_and_dirty_once_changed(tmp_path):
     git(tmp_path, "commit", "-q", "-m", "one")
     commit = describe_commit(file)
     assert re.fullmatch("[0-9a-f]{7,}", commit)
+    (tmp_path / "results").mkdir()
+    result = tmp_path / "results" / "a.csv"
+    result.write_text("1\n")
+    git(tmp_path, "add", "results")
+    git(tmp_path, "commit", "-q", "-m", "two")
+    commit = describe_commit(file)
+    result.write_text("2\n")
+    assert describe_commit(file) == commit  # a run that writes its results does not change the code
     file.write_text("x = 2\n")
     assert describe_commit(file) == f"{commit}-dirty"
     installed = tmp_path / "installed.py"  # in the same folder, but no part of that checkout

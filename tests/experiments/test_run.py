@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +11,7 @@ import pytest
 
 from invarot import InputError, MissingExtra
 from invarot.experiments import NAMES, Context, find, reproduce
+from invarot.experiments.findings import Finding
 from invarot.experiments.provenance import describe_commit, describe_machine
 from invarot.experiments.run import Cell, Experiment
 
@@ -28,12 +28,15 @@ def make(log, fail_at=None):
     def cells(context):
         return [Cell(name, lambda name=name: work(name)) for name in ("a", "bb", "ccc")]
 
+    def judge(rows):
+        return [Finding("it works", f"{len(rows)} cells", "confirmed")]
+
     def draw(rows, pyplot):
         figure, axis = pyplot.subplots()
         axis.plot([row["value"] for row in rows])
         return figure
 
-    return Experiment("toy", "that it works", cells, draw, lambda rows: f"held over {len(rows)} cells")
+    return Experiment("toy", "that it works", cells, draw, judge)
 
 
 def test_a_stopped_run_goes_on_where_it_was(tmp_path):
@@ -43,7 +46,7 @@ def test_a_stopped_run_goes_on_where_it_was(tmp_path):
         reproduce(make(log, fail_at="ccc"), context, tell=told.append)
     assert log == ["a", "bb"]
     assert not (tmp_path / "figure.png").exists()
-    assert reproduce(make(log), context, tell=told.append) == "held over 3 cells"
+    assert reproduce(make(log), context, tell=told.append) == [Finding("it works", "3 cells", "confirmed")]
     assert log == ["a", "bb", "ccc"]
     assert told[-1] == "toy 3/3 · ccc"
 
@@ -67,11 +70,13 @@ def test_other_questions_are_asked_afresh(tmp_path, other):
 
 
 def test_only_some_cells(tmp_path):
-    log = []
-    sentence = reproduce(make(log), Context(tmp_path, only=("bb", "cc")), tell=lambda line: None)
+    log, told = [], []
+    found = reproduce(make(log), Context(tmp_path, only=("bb", "cc")), tell=told.append)
     assert log == ["bb", "ccc"]
-    assert sentence == "held over 2 cells (1 of 3 cells were not run.)"
-    assert reproduce(make(log), Context(tmp_path), tell=lambda line: None) == "held over 3 cells"
+    assert found[0].evidence == "2 cells"
+    assert told[-1] == "toy: 1 of 3 cells were not run"
+    assert json.loads((tmp_path / "manifest.json").read_text())["cells_not_run"] == 1
+    assert reproduce(make(log), Context(tmp_path), tell=lambda line: None)[0].evidence == "3 cells"
     with pytest.raises(InputError, match="--only"):
         reproduce(make(log), Context(tmp_path / "new", only=("zzz",)), tell=lambda line: None)
 
@@ -80,7 +85,9 @@ def test_a_cell_without_rows_is_left_to_a_later_run(tmp_path):
     missing = replace(
         make([]), cells=lambda context: [Cell("a", lambda: [{"cell": "a", "value": 1}]), Cell("bb", list)]
     )
-    assert "(1 of 2 cells were not run.)" in reproduce(missing, Context(tmp_path), tell=lambda line: None)
+    told = []
+    reproduce(missing, Context(tmp_path), tell=told.append)
+    assert told[-1] == "toy: 1 of 2 cells were not run"
     log = []
     reproduce(make(log), Context(tmp_path), tell=lambda line: None)
     assert log == ["bb", "ccc"]
@@ -97,7 +104,7 @@ def test_what_is_written(tmp_path):
     manifest = json.loads((tmp_path / "manifest.json").read_text())
     assert manifest["command"] == "invarot reproduce toy"
     assert manifest["seed"] == 3
-    assert manifest["finding"] == "held over 3 cells"
+    assert manifest["findings"] == [{"claim": "it works", "evidence": "3 cells", "verdict": "confirmed"}]
     assert manifest["commit"] == describe_commit()
     assert manifest["versions"]["numpy"] == np.__version__
     assert manifest["seconds_of_work"] <= manifest["seconds_of_this_run"] < 60
@@ -155,14 +162,5 @@ def test_unknown_name():
 
 @pytest.mark.parametrize("name", ["schatten", "matchings"])
 def test_quick_runs(name, tmp_path):
-    sentence = reproduce(find(name), Context(tmp_path, quick=True), tell=lambda line: None)
-    assert "held" in sentence
-    assert "NOT" not in sentence
-
-
-def test_schatten_can_fail():
-    experiment = find("schatten")
-    rows = [
-        {"p": p, "s1": 1.0, "s2": 1.0, "value": 1.0, "bound": 1.0, "best_random": 0.9} for p in (1.0, 2.0, math.inf)
-    ]
-    assert "did NOT hold" in experiment.conclude(rows)  # p = 1 has to be of rank one
+    found = reproduce(find(name), Context(tmp_path, quick=True), tell=lambda line: None)
+    assert {one.verdict for one in found} == {"confirmed"}

@@ -11,13 +11,19 @@ import pytest
 from invarot import InputError
 from invarot.baselines.procrustes import procrustes_map
 from invarot.experiments import Context, find, reproduce
-from invarot.experiments.clouds import make_cloud, random_map
-from invarot.experiments.dynamics import KINDS, conclude, correlation
+from invarot.experiments.clouds import make_cloud, make_shell, random_map
+from invarot.experiments.findings import estimate_share
 from invarot.experiments.noise import measure as measure_noise
+from invarot.experiments.published import find_published
+from invarot.experiments.readouts import read_out
+from invarot.experiments.starts import starts_needed
 from invarot.experiments.style import mean_and_sd
+from invarot.experiments.systems import Job, Sizes
 from invarot.experiments.tasks import core_pair, find_tasks
+from invarot.experiments.tracks import along, found_something, runs_of
 from invarot.experiments.words import Setting, measure, summary
 from invarot.geometry.schatten import schatten_norm
+from invarot.retrieval import evaluate
 
 
 def test_clouds_are_what_they_say():
@@ -33,49 +39,64 @@ def test_clouds_are_what_they_say():
 
 def test_noise_free_rotation_is_recovered_and_classic_transport_fails():
     rows = {(row["system"], row["start"]): row for row in measure_noise("F_∞", 0.0, 0, 40, 4, 0)}
-    assert rows["l_∞", "auto"]["accuracy"] == 1
+    assert rows["l_∞", "auto"]["accuracy"] == rows["l_∞", "auto"]["assigned"] == 1
     assert rows["l_∞", "auto"]["map_error"] < 0.01
     assert rows["oracle", "-"]["accuracy"] > 0.9
     assert rows["EMD", "-"]["accuracy"] < 0.5
     assert rows["EMD", "-"]["map_error"] is None
 
 
-def noise_rows(infinity, two):
-    """Two methods with one accuracy for each family."""
-    rows = []
-    for family, best in (("F_∞", infinity), ("F_2", two)):
-        for system in ("EMD", "Sinkhorn", "l_2", "l_∞", "oracle"):
-            start = ("random", "auto") if system.startswith("l_") else ("-",)
-            rows += [{"family": family, "system": system, "start": s, "accuracy": best.get(system, 0.5)} for s in start]
-    return rows
+def test_correlation_along_a_run_and_without_its_trend():
+    rows = [{"seed": 0, "step": k, "objective": k, "precision@1": k**2 / 100} for k in range(8)]
+    assert along(rows) == pytest.approx(1)
+    assert math.isnan(along(rows, detrended=True))  # the objective grows evenly, as a step counter does
+    uneven = [{**row, "objective": row["step"] ** 3} for row in rows]
+    assert along(uneven, detrended=True) == pytest.approx(1)
+    assert math.isnan(along([{**row, "precision@1": 0.0} for row in rows]))
+    assert not found_something([{**row, "precision@1": 0.01} for row in rows])
 
 
-def test_noise_says_yes_and_no():
-    conclude = find("noise").conclude
-    assert "NOT" not in conclude(noise_rows({"l_∞": 0.9, "l_2": 0.8}, {"l_2": 0.4, "l_∞": 0.3}))
-    assert conclude(noise_rows({"l_∞": 0.4, "l_2": 0.8}, {"l_2": 0.6, "l_∞": 0.7})).count("did NOT hold") == 8
+def test_runs_are_told_apart():
+    rows = [{"system": "a", "seed": seed, "step": step} for step in (1, 0) for seed in (0, 1)]
+    rows += [{"system": "a", "pair": "en-es", "seed": 0, "step": 0}]
+    assert [[row["step"] for row in run] for run in runs_of(rows)] == [[0, 1], [0, 1], [0]]
 
 
-def test_correlation_of_objective_and_precision():
-    rows = [{"system": "s", "seed": 0, "objective": k, "precision@1": k**2} for k in range(5)]
-    assert correlation(rows, "s") == pytest.approx(1)
-    flat = [{**row, "precision@1": 0.0} for row in rows]
-    assert math.isnan(correlation(flat, "s"))
+def test_starts_needed():
+    assert starts_needed(estimate_share(10, 100)) == "29"  # 1 − 0.9^29 > 0.95
+    assert starts_needed(estimate_share(0, 40)).startswith("more than 3")
 
 
-def test_dynamics_judges_only_adversarial_runs_that_got_anywhere():
-    def run(system, seed, objective, precision):
-        return [{"system": system, "seed": seed, "step": k, "objective": o, "precision@1": p}
-                for k, (o, p) in enumerate(zip(objective, precision, strict=True))]  # fmt: skip
+def test_shell_is_ordered_and_has_no_symmetry():
+    shell = make_shell(20, np.random.default_rng(0))
+    assert shell.shape == (180, 3)
+    assert np.mean(shell**2) == pytest.approx(1)
+    power = np.linalg.eigvalsh(shell.T @ shell)
+    assert np.min(np.diff(power)) > 0.02 * power[-1]
 
-    ours = [*run(KINDS[0], 0, [1, 2, 3], [0, 0.01, 0.02]), *run(KINDS[1], 0, [1, 2, 3], [0.1, 0.5, 0.4])]
-    assert "could not be tested (none of 1 adversarial runs" in conclude([*ours, *run(KINDS[2], 3, [1, 2], [0, 0.01])])
-    assert "was not tested" in conclude(ours)
-    moved = [*run(KINDS[2], 0, [1, 2, 3], [0, 0.01, 0.0]), *run(KINDS[2], 4, [1, 2, 3], [0.3, 0.2, 0.1])]
-    sentence = conclude([*ours, *moved])
-    assert "held here (1 of 2 adversarial runs got anywhere)" in sentence
-    assert "adversarial -1.00" in sentence
-    assert "lost 10.0 points" in sentence
+
+def test_readouts_of_a_map_that_cannot_retrieve():
+    """A stretched rotation retrieves badly; its polar factor is the rotation."""
+    rng = np.random.default_rng(0)
+    x = make_cloud(300, 8, rng).astype(np.float32)
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    turn = random_map(8, math.inf, rng).astype(np.float32)
+    y = x @ turn
+    stretched = (turn * np.float32([4, 4, 1, 1, 1, 1, 0.2, 0.2])).astype(np.float32)
+    sizes = Sizes.of(True, 300)
+    job = Job(x, y, np.zeros((0, 2), dtype=int), 0, sizes)
+    found = read_out(job, job.one(stretched), None)
+    assert set(found) == {"as published", "orthogonal", "refined", "re-weighted"}
+    gold = {i: {i} for i in range(300)}
+    score = {name: evaluate(x @ left, y @ right, gold).precision[1] for name, (left, right) in found.items()}
+    assert score["as published"] < 0.9 < score["orthogonal"] <= score["refined"]
+
+
+def test_published_figures():
+    assert find_published("l_∞-InvarOT", "en-es") == 81.3
+    assert find_published("self-learning", "de-en (core)") == 74.3
+    assert find_published("Wasserstein–Procrustes", "en-it") is None
+    assert find_published("earth mover", "en-es") is None
 
 
 def test_mean_and_deviation_leave_out_what_is_not_there():
@@ -93,10 +114,7 @@ def test_failures_are_counted_beside_procrustes():
     assert (other["runs"], other["failed"], other["device"]) == (3, 2, "cpu")
     assert summary([*rows, {**rows[-1], "device": "cuda"}])[1]["device"] == "cpu and cuda"
     assert other["csls"] == pytest.approx(100 / 3)
-    assert "other 33.3 % in 1.0 s. 2 of 4 runs failed" in find("words").conclude(rows)
-    assert "not tested. No run in order of frequency. 0 of 1" in find("words").conclude(
-        [{**row, "shuffled": True} for row in rows[:1]]
-    )
+    assert other["paper"] is None
 
 
 def test_a_system_of_two_stages_gives_two_rows(tmp_path, monkeypatch):
@@ -178,9 +196,8 @@ def test_muse_files_through_the_table(muse, tmp_path):
     """Both directions of the fast systems, from files to figure."""
     pytest.importorskip("matplotlib")
     context = Context(tmp_path, muse=muse[0], quick=True, only=(", Procrustes,", ", Gromov–", ", l_∞-InvarOT,"))
-    sentence = reproduce(find("words"), context, tell=lambda line: None)
+    reproduce(find("words"), context, tell=lambda line: None)
     with (tmp_path / "summary.csv").open() as stream:
         rows = {(row["pair"], row["system"]): float(row["csls"]) for row in csv.DictReader(stream)}
     systems = ("Procrustes", "Gromov–Wasserstein", "l_∞-InvarOT")
     assert rows == {(pair, system): 100 for pair in ("en-es", "es-en") for system in systems}
-    assert "0 of 6 runs failed" in sentence

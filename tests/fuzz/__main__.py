@@ -30,14 +30,18 @@ SHOWN = 3  # cases of each failure that are listed
 KINDS = {
     "readers": (
         100_000,
-        "damaged, forged and random files of vectors through `read_vectors`, a few through `read_dictionary`",
+        "damaged, forged and random files of vectors through `read_vectors`, a few through `read_dictionary`, a fifth files of "
+        "points through `read_cloud`",
     ),
     "saved": (20_000, "damaged saved models, and forged ones whose checksums agree, loaded and used"),
     "aligns": (
         20_000,
         "`align` of small odd clouds with random options; warnings of other libraries count as failures",
     ),
-    "kills": (200, "SIGKILL in the middle of `align`, `align --checkpoint` and `export`, then the same command again"),
+    "kills": (
+        200,
+        "SIGKILL in the middle of `align`, `align --checkpoint`, `export` and `migrate`, then the same command again",
+    ),
 }
 
 

@@ -16,6 +16,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
+
 from invarot.folders import TRANSLATION
 from invarot.translation import load
 from invarot.words import write_vectors
@@ -24,7 +26,14 @@ from ..saved import take_apart
 from ..translation.pairs import rotated_pair
 
 OPERATIONS = ("open", "os.rename", "os.remove", "os.link", "os.mkdir", "os.chmod", "os.rmdir")
-MOST = {"align": 13, "checkpoint": 35, "export": 6, "export vectors": 7}  # about as many operations as each makes
+MOST = {
+    "align": 13,
+    "checkpoint": 35,
+    "export": 6,
+    "export vectors": 7,
+    "migrate": 30,
+}  # about as many operations as each makes
+MAPPED = "mapped.npz"
 FAILED = 3  # the exit code of a verdict "failed": the model is written all the same
 
 
@@ -82,6 +91,12 @@ def read_all(folder: Path) -> tuple[dict[str, bytes], str]:
     return {name: array.tobytes() for name, array in arrays.items()}, repr(sorted(facts.items()))
 
 
+def read_store(folder: Path) -> dict[str, bytes]:
+    """Return what the mapped store holds."""
+    with np.load(folder / MAPPED, allow_pickle=False) as arrays:
+        return {name: arrays[name].tobytes() for name in arrays}
+
+
 class Kills:
     """The files of one series of kills, and how everything looks when nobody kills."""
 
@@ -97,12 +112,23 @@ class Kills:
             "checkpoint": [*align, "-o", "k", "--checkpoint", "c"],
             "export": ["export", "whole", "-o", "d.txt", "--force"],
             "export vectors": ["export", "whole", "--format", "vec", "-o", "v", "--force"],
-        }
+            "migrate": ["migrate", "old.npz", "new.npz", "--map-store", MAPPED, "--check-pairs", "ids", "--at-least", "0",
+                        "--sample", "200", "--effort", "quick", "--quiet"],
+        }  # fmt: skip
+        self._make_stores()
         self._must(["align", "b.npz", "a.vec", "--preset", "fast", "-o", "old", "--quiet"])
         self._must([*align, "-o", "whole"])
         self.seconds = {name: self._must(words) for name, words in self.commands.items()}
         self.whole = {name: (folder / name).read_bytes() for name in ("d.txt", "v.source.vec", "v.target.vec")}
         self.new, self.old = read_all(folder / "whole"), read_all(folder / "old")
+        self.mapped = read_store(folder)
+
+    def _make_stores(self) -> None:
+        rng = np.random.default_rng(0)
+        texts, turn = rng.gamma(1.0, size=(240, 3)), np.linalg.qr(rng.normal(size=(3, 3)))[0]
+        ids = np.array([f"t{k}" for k in range(len(texts))])
+        for name, vectors in (("old.npz", texts), ("new.npz", texts @ turn)):
+            np.savez(self.folder / name, vectors=vectors.astype(np.float32), ids=ids)
 
     def _must(self, words: list[str]) -> float:
         code, seconds = run_child(words, self.folder)
@@ -117,15 +143,18 @@ class Kills:
         timed = {"after": rng.random() * self.seconds[name]}
         code, _ = run_child(self.commands[name], self.folder, **(aimed if rng.random() < 0.7 else timed))
         self._check(name, finished=code != -signal.SIGKILL)
-        self._must(self.commands[name])
+        if name != "migrate" or not (self.folder / MAPPED).exists():  # a store that is there is not written again
+            self._must(self.commands[name])
         self._check(name, finished=True)
-        left = [str(path) for path in self.folder.rglob(".invarot-*")]
+        left = [str(path) for pattern in (".invarot-*", "*.part") for path in self.folder.rglob(pattern)]
         assert not left, f"left behind: {left}"
         return f"{name}, killed" if code == -signal.SIGKILL else f"{name}, too late"
 
     def _prepare(self, name: str, rng: Random) -> None:
         for path in ("m", "k", "c"):
             shutil.rmtree(self.folder / path, ignore_errors=True)
+        for found in self.folder.glob(f"{MAPPED}*"):
+            shutil.rmtree(found) if found.is_dir() else found.unlink()
         for path in self.whole:
             (self.folder / path).unlink(missing_ok=True)
         if rng.random() < 0.5:  # something to be replaced
@@ -135,6 +164,10 @@ class Kills:
                 (self.folder / path).write_bytes(b"old")
 
     def _check(self, name: str, *, finished: bool) -> None:
+        if name == "migrate":
+            if finished or (self.folder / MAPPED).exists():
+                assert read_store(self.folder) == self.mapped, "the mapped store is not whole"
+            return
         if name.startswith("export"):
             for path, content in self.whole.items():
                 if (path == "d.txt") == (name == "export") and (finished or (self.folder / path).exists()):

@@ -15,6 +15,7 @@ from random import Random
 import numpy as np
 from safetensors.numpy import save
 
+from invarot.clouds import read_cloud
 from invarot.errors import InputError
 from invarot.words import read_dictionary, read_vectors
 
@@ -143,8 +144,55 @@ def make_file(rng: Random) -> tuple[str, bytes]:
     return "f" + (OWN_SUFFIX.get(maker, ".vec") if rng.random() < 0.7 else rng.choice(SUFFIXES)), content
 
 
+def make_cloud_file(rng: Random) -> tuple[str, bytes]:
+    """Return the name and the content of a file of points, mostly damaged."""
+    n = rng.randint(2, 5)
+    points = [[rng.choice((0.0, 1.5, -2e3, 1e30, rng.random())) for _ in range(3)] for _ in range(n)]
+    lines = [" ".join(map(str, row)) for row in points]
+    kind = rng.choice((".ply", ".ply", ".obj", ".xyz", ".csv", ".npy", ".xyz.gz"))
+    if kind == ".ply":
+        binary, count = rng.random() < 0.5, rng.choice((n, n, n, 0, 10**9, 2**63))
+        head = f"ply\nformat {'binary_little_endian' if binary else 'ascii'} 1.0\nelement vertex {count}\n"
+        head += "".join(f"property {rng.choice(('float', 'float', 'double', 'uchar'))} {axis}\n" for axis in "xyz")
+        head += rng.choice(("", f"element face {rng.choice((0, 1, 10**9))}\nproperty list uchar int vertex_indices\n"))
+        body = np.array(points, "<f4").tobytes() if binary else "\n".join(lines).encode()
+        content = head.encode() + b"end_header\n" + body
+    elif kind == ".obj":
+        content = "\n".join(f"v {line}" for line in lines).encode() + b"\nf 1 2 3\n"
+    elif kind == ".csv":
+        content = b"x,y,z\n" + "\n".join(lines).replace(" ", ",").encode()
+    elif kind == ".npy":
+        content = make_npy(np.array(points))
+    else:
+        content = "\n".join(lines).encode()
+    content = damage(rng, content) if rng.random() < 0.85 else content
+    return "f" + kind, gzip.compress(content, 1) if kind.endswith(".gz") else content
+
+
+def try_cloud(rng: Random, folder: Path) -> str:
+    """Read one such file of points: "cloud read" or "cloud refused"; anything else raises."""
+    name, content = make_cloud_file(rng)
+    path = folder / name
+    path.write_bytes(content)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            found = read_cloud(path)
+    except InputError as error:
+        if str(path) in str(error):
+            return "cloud refused"
+        raise AssertionError(f"the file is not named: {error}") from error
+    assert found.points.ndim == 2
+    assert found.points.shape[1] == 3
+    assert len(found.points) > 0
+    assert np.isfinite(found.points).all()
+    return "cloud read"
+
+
 def try_file(rng: Random, folder: Path) -> str:
-    """Read one such file: "read" or "refused"; anything else raises."""
+    """Read one such file: "read" or "refused"; anything else raises. A fifth are files of points."""
+    if rng.random() < 0.2:
+        return try_cloud(rng, folder)
     name, content = make_file(rng)
     path = folder / name
     path.write_bytes(content)

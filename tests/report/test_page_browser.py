@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
 from invarot.report import write_page
 
+from .browser import open_browser
 from .models import known_model
 
 pytestmark = pytest.mark.browser
-
-CHROMIUM, DRIVER = Path("/usr/bin/chromium"), Path("/usr/bin/chromedriver")
-FLAGS = (
-    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
-    "--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage",
-)  # fmt: skip
 
 # Every visible piece of text whose contrast with what lies behind it is below 4.5: [tag, text, ratio].
 FAINT = """
@@ -50,15 +44,7 @@ def page(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
-    if not (CHROMIUM.exists() and DRIVER.exists()):
-        pytest.skip(f"no {CHROMIUM} and {DRIVER}: apt-get install chromium chromium-driver")
-    webdriver = pytest.importorskip("selenium.webdriver", reason="no selenium: pip install 'invarot[browser]'")
-    options = webdriver.ChromeOptions()
-    options.binary_location = str(CHROMIUM)
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(str(DRIVER)))
+    driver = open_browser(tmp_path_factory.mktemp("profile"))
     yield driver
     driver.quit()
 
@@ -74,6 +60,7 @@ def show(browser, page):
             "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
         )
         browser.get(page)
+        browser.execute_script("document.querySelectorAll('details.fold').forEach((one) => { one.open = true; })")
         return browser
 
     return opened
@@ -219,3 +206,14 @@ def test_without_the_script_the_table_is_still_there(show, browser):
         assert not find(browser, "form.search").is_displayed()
     finally:
         browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+def test_a_phone_shows_the_translation(show):
+    browser = show(360)
+    inside = browser.execute_script(
+        """const box = document.querySelector('#words').closest('.box').getBoundingClientRect();
+        return [...document.querySelectorAll('#words tbody tr')].slice(20, 60).every((row) => {
+          const cell = row.cells[2].getBoundingClientRect();
+          return cell.width > 20 && cell.left >= box.left && cell.right <= box.right; })"""
+    )
+    assert inside

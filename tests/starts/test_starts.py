@@ -24,20 +24,21 @@ def run(name, twins, **more):
     )
 
 
-def assert_feasible(maps, dx, dy):
+def assert_feasible(maps, dx, dy, name):
     assert maps.ndim == 3
     assert maps.shape[0] >= 1
     assert maps.shape[1:] == (dx, dy)
     for found in maps:
         singular = np.linalg.svd(found, compute_uv=False)
-        np.testing.assert_allclose(singular, 1.0, atol=1e-5)
+        # Algorithm 1's start is a matrix scaled into the ball, not an orthogonal one
+        np.testing.assert_allclose(singular[:1] if name == "gaussian" else singular, 1.0, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(("dx", "dy"), [(1, 1), (4, 4), (6, 4), (3, 7)])
 def test_every_start_gives_feasible_maps(name, dx, dy, twins):
     case = twins(40, dx, dy, weights=True)
-    assert_feasible(run(name, case), dx, dy)
+    assert_feasible(run(name, case), dx, dy, name)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -86,7 +87,7 @@ def test_tiny_and_degenerate_clouds(name, kind):
     }[kind]
     a, b = np.full(len(x), 1 / len(x)), np.full(len(y), 1 / len(y))
     more = {"maps": np.eye(x.shape[1])} if name == "given" else {"pairs": [(0, 0)]} if name == "seeds" else {}
-    assert_feasible(STARTS[name](x, y, a, b, rng=rng, **more), x.shape[1], y.shape[1])
+    assert_feasible(STARTS[name](x, y, a, b, rng=rng, **more), x.shape[1], y.shape[1], name)
 
 
 @pytest.mark.parametrize("name", ["axes", "signature", "relaxation", "seeds"])

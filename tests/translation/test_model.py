@@ -68,7 +68,7 @@ def test_print_shows_the_verdict_and_every_step(model):
     assert lines[1].split()[:2] == ["verdict", "aligned"]
     for line, step in zip(lines[2:], model.steps, strict=True):
         assert line.split(maxsplit=len(step.name.split())) == [*step.name.split(), step.status]
-    assert repr(model) == str(model)
+    assert repr(model) == f"{str(model).splitlines()[0]}: aligned (probability {model.verdict.probability:.2f})"
 
 
 def test_new_words_need_a_side_and_as_many_words(model):

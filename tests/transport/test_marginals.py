@@ -7,7 +7,7 @@ from invarot.transport.cost import BlockedCost
 from invarot.transport.exact import exact_partial_plan
 from invarot.transport.marginals import Capped, Damped, with_norms
 from invarot.transport.sinkhorn import Potentials, sinkhorn
-from invarot.transport.sparse import make_sparse_cost
+from invarot.transport.sparse import find_reach, list_pairs
 
 
 def clouds(n=40, m=30, seed=0):
@@ -88,8 +88,9 @@ def test_the_sparse_plan_is_the_dense_one():
     a, b = np.ones(300), np.ones(250)
     price, epsilon = 0.02, 0.004
     dense, _ = solve(z, y, a, b, epsilon, Capped(np.full((1, 1), price / epsilon)), max_iter=100)
-    cost = make_sparse_cost(z[None], y, epsilon, a, b, 2 * price)
-    assert cost is not None
+    pairs = list_pairs(z, y, find_reach(price, epsilon))
+    assert pairs is not None
+    cost = pairs.make_cost(pairs.measure(z), epsilon, a, b)
     assert cost.kernel.nnz < 0.1 * 300 * 250
     same = sinkhorn(
         cost, a, b, warm=Potentials.zero(a, b), tol=1e-13, max_iter=100,
@@ -101,3 +102,22 @@ def test_the_sparse_plan_is_the_dense_one():
     rows, columns, entries = cost.entries(same.u, same.v)
     np.testing.assert_allclose(entries, dense[rows, columns], atol=1e-8)
     assert entries.sum() == pytest.approx(dense.sum(), abs=1e-6)
+
+
+def test_a_list_of_pairs_serves_until_points_have_moved():
+    rng = np.random.default_rng(2)
+    z, y = rng.normal(size=(60, 2)), rng.normal(size=(50, 2))
+    pairs = list_pairs(z, y, 0.4)
+    assert pairs is not None
+    moved = z + np.asarray([0.03, -0.02])
+    assert pairs.reaches(moved) == pytest.approx(1.2 * 0.4 - np.hypot(0.03, 0.02))
+    square = squared(moved, y)
+    for found, least in zip(pairs.nearest(pairs.measure(moved)), (square.min(1), square.min(0)), strict=True):
+        near = least < pairs.reaches(moved) ** 2
+        np.testing.assert_allclose(found[near], least[near])
+        assert np.all(found[~near] >= pairs.reaches(moved) ** 2)
+
+
+def test_a_list_that_would_be_long_is_none():
+    z = np.random.default_rng(3).normal(size=(40, 3))
+    assert list_pairs(z, z, 10.0) is None

@@ -19,6 +19,7 @@ from ..checks import (
     common_dtype,
 )
 from ..errors import InputError, NotAligned
+from ..logs import Watch, combine, log, run
 from ..threads import own_threads
 from .improve.improve import improve
 from .judging.hints import add_next_step, add_origin_hint, add_size_hint
@@ -52,6 +53,7 @@ def align(
     device: str | None = None,
     rng: int | np.random.Generator = 0,
     on_step: Observer | None = None,
+    progress: bool = False,
     solver: Sinkhorn | Exact | None = None,
     search: Search | None = None,
 ) -> Alignment:
@@ -77,8 +79,8 @@ def align(
     seeds : (k, 2) integers, optional
         Known pairs (row of x, row of y). They start the solve and stay in it as a linear term.
     start : str or array
-        "auto" (a raced portfolio), "random", "identity", "seeds", "axes", "signature", "leading", "fused", "relaxation", "clusters",
-        or a map (dx, dy) or a batch of maps (s, dx, dy).
+        "auto" (a raced portfolio), "random", "gaussian", "identity", "seeds", "axes", "signature", "leading", "fused",
+        "relaxation", "clusters", or a map (dx, dy) or a batch of maps (s, dx, dy).
     n_starts : int, optional
         Number of random starts (and no others); all are solved together and the best objective is kept.
     effort : {"quick", "normal", "high", "max"}, optional
@@ -92,6 +94,9 @@ def align(
         Same rng, same answer.
     on_step : callable, optional
         Called with each :class:`Step` as it is done.
+    progress : bool
+        Show the log on standard error: a live line on a terminal, else a line every few seconds. The logger ``"invarot"``
+        gets these lines in any case.
     solver : Sinkhorn or Exact, optional
         How a start is solved: schedule of epsilon, tolerances, objective, stages, memory.
     search : Search, optional
@@ -116,13 +121,23 @@ def align(
         raise InputError(f"on_step: expected a function of one Step, got {type(on_step).__name__}")
     if require is not None:
         check_choice(require, "require", SOUND)
+    check_flag(progress, "progress")
     translate, scale = check_flag(translate, "translate"), check_flag(scale, "scale")
     generator = check_rng(rng)
     came, x, y = _check_clouds(x, y, device)
     a, b = check_weights(a, "a", x), check_weights(b, "b", y)
 
     problem = pose(
-        x, y, a, b, maps=maps, solver=solver, translate=translate, scale=scale, ordered=search.ordered, on_step=on_step
+        x,
+        y,
+        a,
+        b,
+        maps=maps,
+        solver=solver,
+        translate=translate,
+        scale=scale,
+        ordered=search.ordered,
+        on_step=combine(on_step, Watch()),
     )
     part = check_overlap(overlap)
     if part is not None:
@@ -136,13 +151,15 @@ def align(
     side = None if search.side is None else keep_rows(search.side, a, b)
     asked = check_asked(problem, start, n_starts, effort, seeds, search, side)
 
-    with own_threads():
+    with run(progress=progress), own_threads():
+        log(f"align: {x.shape[0]:,} × {y.shape[0]:,} points, {x.shape[1]} and {y.shape[1]} dimensions")
         if part is None:
             found = run_search(problem, asked, generator)
             found = improve(problem, found, refitting=solver.refit)
         else:
             plain, problem = problem, allow_unmatched(problem, part, translate=translate, rng=generator)
             found = search_partial(problem, plain, asked, generator)
+        log("judging: held-out points and reflected maps")
         verdict = judge(problem, found, generator)
     verdict = _add_hints(verdict, problem, x, y, a, b, maps, translate=translate, scale=scale)
     if part is None:

@@ -65,13 +65,34 @@ class Budget:
 class Budgets:
     """The budgets of all parts of one solve.
 
-    ``adaptive``: the caller gave no schedule, so that stages and a last, sharper epsilon are chosen here.
+    ``adaptive``: the caller gave no schedule, so that stages and a last, sharper epsilon are chosen here. ``moved``: the schedule
+    that replaced the caller's, where the precision of the points did not allow that.
     """
 
     solve: Budget
     stages: Stages | None = None
     adaptive: bool = False
     sharpest: float | None = None
+    moved: Schedule | None = None
+
+    def within_precision(self, points: Array, largest: float, cost_scale: float) -> Budgets:
+        """Return the same budgets with no epsilon that the dtype of ``points`` cannot tell from 0 or from infinity.
+
+        ``largest`` bounds the inner products of mapped points. Scores are at most 2·largest/ε: a relative rounding error η of
+        them changes an entry of the plan by the factor exp(2η·largest/ε), and scores below η leave the plan a bᵀ.
+        """
+        eta, schedule = machine_epsilon(points), self.solve.schedule
+        if schedule is None:
+            return self
+        largest = largest or cost_scale
+        low, high = 16 * eta * largest, largest / eta
+        relative = low / cost_scale, high / cost_scale
+        kept = schedule.between(*((low, high) if schedule.absolute else relative))
+        sharpest = None if self.sharpest is None else max(self.sharpest, relative[0])
+        return replace(
+            self, solve=replace(self.solve, schedule=kept), sharpest=sharpest,
+            moved=kept if kept != schedule and not self.adaptive else None,
+        )  # fmt: skip
 
     @property
     def race(self) -> Budget:
@@ -81,8 +102,9 @@ class Budgets:
             floor = max(COARSE_EPSILON, schedule.floor)
             schedule = replace(schedule, floor=floor, epsilon=max(schedule.epsilon, floor))
         return replace(
-            solve, schedule=schedule, tol=max(10 * solve.tol, solve.plan_tol), max_iter=min(ROUGH_STEPS, solve.max_iter)
-        )
+            solve, schedule=schedule, tol=max(10 * solve.tol, solve.plan_tol), max_iter=min(ROUGH_STEPS, solve.max_iter),
+            plan_max_iter=min(Sinkhorn.plan_max_iter, solve.plan_max_iter),
+        )  # fmt: skip
 
     @property
     def first_heat(self) -> Budget:

@@ -6,8 +6,7 @@ its points, which keeps the covariance and removes all correspondence.
 
 Two clouds of one kind fit better than such a null even where they do not correspond. So the map is also compared with
 reflections of itself, in some principal axes of x, refitted for a few rounds. They keep every distance within a cloud and the
-covariances that the map has matched. A reflection that fits as well is another answer; where it sends the points says how
-finely the map is known.
+covariances that the map has matched. A reflection that fits as well is another answer.
 """
 
 from __future__ import annotations
@@ -47,9 +46,23 @@ class HeldOut:
         return 1 - self.gap / self.spacing if self.spacing > 0 else 0.0
 
 
-def gather_evidence(problem: Problem, w: Array, rng: np.random.Generator) -> Evidence:
-    """Measure the evidence for a map w (dx, dy); rivals and better answers are counted elsewhere."""
-    n, d = problem.x.shape
+@dataclass(frozen=True)
+class Unseen:
+    """What points held out of the fit say of a map, beside a null."""
+
+    held: HeldOut
+    gain: float  # 1 − gap / that of the null
+    surplus: float  # split minus that of the null
+    rows: Array  # of x: the points used
+
+    @property
+    def points(self) -> int:
+        return int(self.rows.shape[0])
+
+
+def try_unseen(problem: Problem, w: Array, rng: np.random.Generator) -> Unseen:
+    """Compare a map w (dx, dy) with a null, by points held out of the fit of both."""
+    n = problem.x.shape[0]
     some = as_like(rng.permutation(n)[:QUERIES], problem.x, dtype=namespace(problem.x).int64)
     draws = min(max(QUERIES // (2 * n), 1), 4)  # with few points, one null says little
     # the nulls one after the other, the map in parallel: while one runs an SVD on one core, the other has both
@@ -58,23 +71,33 @@ def gather_evidence(problem: Problem, w: Array, rng: np.random.Generator) -> Evi
         coming = measured if is_torch(w) else pool.submit(measured).result  # torch has its own threads
         nulls = [hold_out(*_make_null(problem, w, some, rng), some, null=True) for _ in range(draws)]
         found = coming()
-    mirrored = fit_reflections(problem, w, some[: max(REFLECTED_POINTS, 3 * d)], rng)
-    (lead, _), (least_errors, errors) = mirrored.summarise(mirrored.lead), mirrored.summarise(mirrored.errors)
     gap = float(np.mean([one.gap for one in nulls]))
+    return Unseen(
+        held=found,
+        gain=1 - found.gap / gap if gap > 0 else 0.0,
+        surplus=found.split - float(np.mean([one.split for one in nulls])),
+        rows=some,
+    )
+
+
+def gather_evidence(problem: Problem, w: Array, rng: np.random.Generator) -> Evidence:
+    """Measure the evidence for a map w (dx, dy); rivals and better answers are counted elsewhere."""
+    unseen = try_unseen(problem, w, rng)
+    found, count = unseen.held, max(REFLECTED_POINTS, 3 * problem.x.shape[1])
+    mirrored = fit_reflections(problem, w, unseen.rows[:count], rng)
     variance = mean_square(problem.y - problem.b @ problem.y, problem.b)
     return Evidence(
-        gain=1 - found.gap / gap if gap > 0 else 0.0,
+        gain=unseen.gain,
         split=found.split,
-        surplus=found.split - float(np.mean([one.split for one in nulls])),
+        surplus=unseen.surplus,
         twins=found.twins,
         smooth=found.smooth,
-        points=int(some.shape[0]),
-        lead=lead,
-        errors=errors,
-        least_errors=least_errors,
-        drift=mirrored.drift,
-        blur=mirrored.blur,
-        residual=found.gap / some.shape[0] / variance if variance > 0 else 1.0,
+        points=unseen.points,
+        lead=mirrored.smallest(mirrored.lead),
+        least_errors=mirrored.smallest(mirrored.errors),
+        crowding=mirrored.mean(mirrored.crowding),
+        inner_crowding=mirrored.mean(mirrored.inner_crowding),
+        residual=found.gap / unseen.points / variance if variance > 0 else 1.0,
         dimensions=min(effective_dimensions(problem.x, problem.a), effective_dimensions(problem.y, problem.b)),
     )
 

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from enum import Enum
-from typing import overload
+from typing import Any, overload
 
 from ..arrays import Array
 from ..errors import NotConverged
@@ -19,7 +19,7 @@ class Step:
     ``epsilon`` is relative to the cost scale; ``energy`` is the entropic objective, which decreases at a fixed epsilon;
     ``map_change`` is ‖W − W'‖_F/‖W‖_F; ``plan_change`` the rms change of the source points' images under the plan, relative
     to that of y; ``gap`` the duality gap of the map step. Only steps passed to ``on_step`` carry the ``map`` of the leading
-    start, in the coordinates of the solve.
+    start, in the coordinates of the solve, and ``left``, about how many steps are left in the stage.
     """
 
     step: int
@@ -34,6 +34,10 @@ class Step:
     mode: str
     stage: str = "solve"
     map: Array | None = field(default=None, repr=False, compare=False)
+    left: int | None = field(default=None, repr=False, compare=False)
+
+
+PASSING = ("map", "left")  # fields of a step that only its observer sees
 
 
 class History(Sequence[Step]):
@@ -74,7 +78,13 @@ class History(Sequence[Step]):
     def rows(self) -> list[dict[str, float | str]]:
         """One dict per step, ready for a DataFrame or JSON."""
         rows = [asdict(step) for step in self._steps]
-        return [{key: value for key, value in row.items() if key != "map"} for row in rows]
+        return [{key: value for key, value in row.items() if key not in PASSING} for row in rows]
+
+    def plot(self) -> Any:
+        """Draw objective, epsilon, and the change of map and plan against the steps; return a matplotlib Figure."""
+        from ..report.pictures import draw_history
+
+        return draw_history(self)
 
 
 class Status(Enum):

@@ -14,8 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, as_like, namespace, to_numpy, transpose
-from ..checks import check_choice, check_flag, check_points, check_rng, check_same_library, check_weights
+from ..arrays import Array, as_like, keep_dtype, namespace, to_numpy, transpose
+from ..checks import (
+    check_choice,
+    check_flag,
+    check_new_points,
+    check_points,
+    check_rng,
+    check_same_library,
+    check_weights,
+)
 from ..errors import InputError, NotConverged
 from ..geometry.frames import Frame, make_frame
 from ..geometry.generalised import generalised_procrustes
@@ -63,12 +71,10 @@ class ManyAlignment:
     unrelated: tuple[str, ...]
 
     def transform(self, points: Any, space: str) -> Array:
-        """Map points of ``space``, seen or new, into the common space."""
+        """Map points of ``space``, seen or new, into the common space; in their library, device, dtype and graph."""
         matrix, offset = self.maps[self._known(space)], self.offsets[space]
-        found = check_points(points, "points", least=1)
-        if found.shape[1] != matrix.shape[0]:
-            raise InputError(f"points: expected {matrix.shape[0]} columns, as {space} has, got {found.shape[1]}")
-        return as_like(found, matrix) @ matrix + offset
+        found = check_new_points(points, matrix.shape[0], matrix, f"{space} has")
+        return keep_dtype(found @ as_like(matrix, found) + as_like(offset, found), points)
 
     def between(self, first: str, second: str) -> tuple[Array, Array]:
         """Return the map (d1, d2) and offset (d2,) from one space into another, through the common space."""

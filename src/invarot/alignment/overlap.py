@@ -17,6 +17,7 @@ from ..arrays import Array, as_like, namespace, to_numpy
 from ..checks import check_number
 from ..errors import InputError
 from ..retrieval.nearest import nearest_distances, neighbour_distances
+from ..retrieval.thinning import FEW
 from .tuning import CHANCE_MAPS, CHANCE_POINTS, FAR
 
 Floats = np.ndarray[Any, Any]
@@ -93,21 +94,22 @@ def choose_cut(residual_x: Floats, residual_y: Floats, scales: Scales) -> float:
 
 
 def score_map(x: Array, y: Array, w: Array, scales: Scales) -> float:
-    """Return how unlikely it is that points lie so near to targets by chance, as a mean logarithm over both clouds.
+    """Return how much nearer points lie to targets than by chance, as a mean logarithm over both clouds.
 
-    log(chance/residual²) where positive, plus the number of dimensions times log(neighbour/residual²) where positive: in d
-    dimensions an unrelated point lies within r of one of a cloud's points with a probability of about (r/spacing)^d. It compares
-    maps whatever share of the points they match, and needs no cut.
+    log(chance/residual²) where positive, residuals below the distance between neighbours counted as that distance. It compares
+    maps whatever share of the points they match, and needs no cut. In many dimensions, where an unrelated point never coincides
+    with a target, the number of dimensions times log(neighbour/residual²) is added where positive: the logarithm of how unlikely that
+    is. In few dimensions points coincide under wrong maps too (the symmetries of a regular mesh, outliers that fill a box).
     """
     z = x @ w
-    least = max(scales.least, 1e-12 * scales.chance, 1e-300)
+    least = max(scales.least, 1e-12 * scales.chance, float(namespace(z).finfo(z.dtype).smallest_normal))
+    neighbour = max(scales.neighbour, least)
+    weight = scales.dimensions if y.shape[1] > FEW else 0.0
     gains = []
     for one, other in ((z, y), (y, z)):
-        residual = np.log(np.maximum(to_numpy(nearest_distances(one, other)), least))
-        far, near = (
-            np.maximum(np.log(max(length, least)) - residual, 0.0) for length in (scales.chance, scales.neighbour)
-        )
-        gains.append(np.mean(far + scales.dimensions * near))
+        residual = np.maximum(to_numpy(nearest_distances(one, other)), least)
+        far = np.log(max(scales.chance, neighbour) / np.maximum(residual, neighbour))
+        gains.append(np.mean(np.maximum(far, 0.0) + weight * np.maximum(np.log(neighbour / residual), 0.0)))
     return float(np.mean(gains))
 
 

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, namespace, transpose
+from ..arrays import Array, namespace, on_cuda, transpose
 from ..geometry.frames import best_scale
 from ..transport.plan import EntropicPlan, SparsePlan, extend
 from .candidate import Found
+from .history import Status
 from .options import Maps, Search, Solver
 from .problem import Problem
 from .result import Alignment
@@ -33,7 +34,13 @@ def package(
         inner = best_scale(moment, problem.second_moment, w) * w
     matrix = problem.frame_x.linear @ inner @ problem.frame_y.inverse
     offset = problem.frame_y.origin - problem.frame_x.origin @ matrix
-    plan = _extend_to_all_points(best.plan, problem, x, y, a, b, best.map)
+    plan, status = _extend_to_all_points(best.plan, problem, x, y, a, b, best.map), best.status
+    if (
+        isinstance(plan, EntropicPlan) and problem.overlap is None and not on_cuda(x)
+    ):  # there it costs as much as many sweeps
+        plan = plan.measured()
+        if status is Status.SETTLED and plan.error > problem.budgets.solve.plan_tol:
+            status = Status.MARGINALS
     matched = None if best.matched is None else _spread_out(best.matched, a, b)
     return Alignment(
         map=matrix,
@@ -41,7 +48,7 @@ def package(
         plan=plan,
         objective=best.objective,
         history=best.history,
-        status=best.status,
+        status=status,
         starts=found.starts,
         verdict=verdict,
         settings=settings,
@@ -49,6 +56,8 @@ def package(
         matched_x=None if matched is None else matched[0],
         matched_y=None if matched is None else matched[1],
         overlap=None if matched is None else (float(a @ matched[0]), float(b @ matched[1])),
+        source=x,
+        target=y,
     )
 
 

@@ -98,7 +98,9 @@ def pose(
     inside_x, inside_y = frame_x.enter(x)[a > 0], frame_y.enter(y)[b > 0]
     weight_x, weight_y = a[a > 0], b[b > 0]
     square_x, square_y = mean_square(inside_x, weight_x, rows), mean_square(inside_y, weight_y)
-    reach = maps.ball.size(dx, dy) / identity_radius(float(maps.p), min(dx, dy))
+    size = maps.ball.size(dx, dy)
+    largest = _check_mapped(_longest(inside_x, rows), size, inside_x) * _longest(inside_y)
+    reach = size / identity_radius(float(maps.p), min(dx, dy))
     second_moment = weighted_second_moment(inside_x, weight_x, rows)
     cost_scale = 2 * math.sqrt(square_x * square_y) * reach or 1.0
     count = max(rows.count(inside_x), inside_y.shape[0])
@@ -120,10 +122,31 @@ def pose(
         scale=scale,
         ordered=ordered,
         spacing=spacing,
-        budgets=make_budgets(solver, spacing * variance_scale / cost_scale),
+        budgets=make_budgets(solver, spacing * variance_scale / cost_scale).within_precision(
+            inside_x, largest, cost_scale
+        ),
         on_step=on_step,
         rows=rows,
     )
+
+
+def _check_mapped(norm: float, size: float, points: Array) -> float:
+    """Return the largest norm of points under a map of norm ``size``; raise where its powers leave the range of the dtype."""
+    longest = norm * size
+    info = namespace(points).finfo(points.dtype)
+    low, high = float(info.smallest_normal) ** 0.25, float(info.max) ** 0.25
+    if not low < (longest or size) < high:
+        raise InputError(
+            f"radius: expected mapped points between {low:.0e} and {high:.0e} in {points.dtype}, got a radius of {size:.3g} and "
+            f"points of up to {norm:.3g}; change the unit of x, or the radius"
+        )
+    return longest
+
+
+def _longest(points: Array, rows: Rows = ALL) -> float:
+    """Return the largest norm of all points."""
+    xp = namespace(points)
+    return float(rows.max(xp.max(xp.linalg.vector_norm(points, axis=1))))
 
 
 def _check_together(maps: Maps, solver: Solver, scale: bool, dx: int, dy: int) -> None:
@@ -184,6 +207,7 @@ def allow_unmatched(problem: Problem, overlap: Overlap, *, translate: bool, rng:
     Epsilon is relative to the squared cut.
     """
     xp, x, solve = namespace(problem.x), problem.x, problem.budgets.solve
+    squares = _check_one_unit(problem)
     if problem.budgets.adaptive:
         first, last = PARTIAL_EPSILON
         solve = replace(
@@ -196,10 +220,25 @@ def allow_unmatched(problem: Problem, overlap: Overlap, *, translate: bool, rng:
         x=whole,
         second_moment=weighted_second_moment(whole, problem.a),
         budgets=replace(problem.budgets, solve=solve, sharpest=None),
+        cost_scale=problem.cost_scale if min(squares) else max(squares) or 1.0,
         overlap=overlap,
         scales=measure_scales(x, problem.y, rng),
         affine=translate,
     )
+
+
+def _check_one_unit(problem: Problem) -> tuple[float, float]:
+    """Return the mean squares of both clouds; raise where squared distances between them lose one of them in rounding."""
+    squares = float(namespace(problem.x).linalg.trace(problem.second_moment)), problem.mean_square_y
+    if min(problem.x.shape[0], problem.y.shape[0]) < 2:
+        raise InputError("overlap: expected at least 2 points with weight in each cloud, got 1; leave overlap out")
+    if 0 < min(squares) < machine_epsilon(problem.x) * max(squares):
+        x, y = (square**0.5 for square in squares)
+        raise InputError(
+            f"overlap: expected clouds in one unit, got points of about {x:.1g} in x and {y:.1g} in y; convert one of them, or pass "
+            "scale=True"
+        )
+    return squares
 
 
 def keep_matched(problem: Problem, w: Array, matched: tuple[Array, Array]) -> tuple[Problem, Array]:
@@ -212,7 +251,7 @@ def keep_matched(problem: Problem, w: Array, matched: tuple[Array, Array]) -> tu
         x, w = x[:, :-1], w[:-1, :]
         x, y = x - xp.mean(x, axis=0), y - xp.mean(y, axis=0)
     if problem.scale:
-        size = float(xp.linalg.matrix_norm(w)) / min(w.shape) ** 0.5
+        size = float(xp.linalg.matrix_norm(w)) / min(w.shape) ** 0.5 or 1.0
         x, w = x * size, w / size
     a, b = (xp.ones_like(points[:, 0]) / points.shape[0] for points in (x, y))
     square, second = mean_square(y, b), weighted_second_moment(x, a)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from typing import Any
 
-from ..arrays import Array, as_like, namespace, to_numpy
-from ..checks import check_choice, check_points
+from ..arrays import Array, as_like, keep_dtype, move, namespace, to_numpy
+from ..checks import check_choice, check_new_points
 from ..errors import InputError
 from ..retrieval.nearest import nearest
 from ..transport.exact import are_uniform, exact_plan
@@ -44,6 +44,8 @@ class Alignment:
         How much of each point is matched; None without ``overlap``, when everything is.
     overlap : pair of floats, or None
         Their means: the shares of x and of y that have a counterpart, estimated.
+    source, target : (n, dx) and (m, dy) arrays, or None
+        The points of the call, for pictures; they are not saved, so None after loading.
     """
 
     map: Array
@@ -59,22 +61,42 @@ class Alignment:
     matched_x: Array | None = None
     matched_y: Array | None = None
     overlap: tuple[float, float] | None = None
+    source: Array | None = field(default=None, repr=False, compare=False)
+    target: Array | None = field(default=None, repr=False, compare=False)
 
     def on_host(self) -> Alignment:
         """Return the same alignment with NumPy arrays."""
-        matched_x, matched_y = (None if one is None else to_numpy(one) for one in (self.matched_x, self.matched_y))
-        return replace(
-            self, map=to_numpy(self.map), offset=to_numpy(self.offset), plan=self.plan.on_host(), matched_x=matched_x,
-            matched_y=matched_y,
-        )  # fmt: skip
+        return self.to("numpy")
+
+    def to(self, device: str) -> Alignment:
+        """Return the same alignment on another device.
+
+        Parameters
+        ----------
+        device : str
+            ``"numpy"``: NumPy arrays; a device of torch (``"cpu"``, ``"cuda"``, ``"cuda:1"``): tensors there.
+        """
+        arrays: dict[str, Any] = {
+            name: move(value, device)
+            for name, value in vars(self).items()
+            if name in self._ARRAYS and value is not None
+        }
+        return replace(self, plan=self.plan.to(device), **arrays)
+
+    _ARRAYS = frozenset(("map", "offset", "matched_x", "matched_y", "source", "target"))
 
     def transform(self, points: Any) -> Array:
-        """Map source points, seen or new, into the target's space."""
-        return self._points(points, self.map.shape[0]) @ self.map + self.offset
+        """Map source points, seen or new, into the target's space.
+
+        The answer has the library, device and floating dtype of the points; gradients flow through it to them.
+        """
+        found = self._points(points, self.map.shape[0])
+        return keep_dtype(found @ as_like(self.map, found) + as_like(self.offset, found), points)
 
     def inverse_transform(self, points: Any) -> Array:
-        """Map target points into the source's space, by the pseudo-inverse of the map."""
-        return (self._points(points, self.map.shape[1]) - self.offset) @ self._inverse
+        """Map target points into the source's space, by the pseudo-inverse of the map; as `transform` otherwise."""
+        found = self._points(points, self.map.shape[1])
+        return keep_dtype((found - as_like(self.offset, found)) @ as_like(self._inverse, found), points)
 
     def matches(self, how: str = "auto", *, all: bool = False) -> Array:
         """Return the row of y matched to each row of x; −1 for a point without a counterpart, or a match for ``all``.
@@ -119,15 +141,54 @@ class Alignment:
 
         save(self, path)
 
+    def plot(self, *, axes: int | None = None, points: int = 2000, lines: int = 150) -> Any:
+        """Draw both clouds before and after, with matches as lines and points without a counterpart hollow.
+
+        Parameters
+        ----------
+        axes : {2, 3}, optional
+            Number of axes of a panel: the coordinates themselves where there are no more, else principal axes. By default 3
+            for clouds in three dimensions, else 2.
+        points : int
+            At most so many points of each cloud are drawn.
+        lines : int
+            At most so many matches are drawn.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        from ..report.pictures import draw_alignment
+
+        return draw_alignment(self, axes=axes, points=points, lines=lines)
+
+    def report(self, path: str | PathLike[str], *, names: Any = None, overwrite: bool = True) -> None:
+        """Write one self-contained HTML page: the verdict, what it rests on, and both clouds to search and click.
+
+        Parameters
+        ----------
+        path : path
+            The HTML file, or "-" for standard output.
+        names : pair of sequences of str, optional
+            A name for every row of x and for every row of y; row numbers by default.
+        overwrite : bool
+            Whether an existing file may be replaced.
+        """
+        from ..report.alignment import write_alignment_page
+
+        write_alignment_page(self, path, names=names, overwrite=overwrite)
+
+    def _repr_html_(self) -> str:
+        from ..report.card import render_card
+
+        return render_card(self)
+
     @cached_property
     def _inverse(self) -> Array:
         return namespace(self.map).linalg.pinv(self.map)
 
     def _points(self, points: Any, d: int) -> Array:
-        found = check_points(points, "points", least=1)
-        if found.shape[1] != d:
-            raise InputError(f"points: expected {d} columns, as the alignment was solved with, got {found.shape[1]}")
-        return as_like(found, self.map)
+        return check_new_points(points, d, self.map, "the alignment was solved with")
 
     def __str__(self) -> str:
         dx, dy = self.map.shape

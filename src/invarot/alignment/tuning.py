@@ -41,12 +41,15 @@ PER_DIMENSION = (
 # -- judging (evidence.py, judging/)
 QUERIES = 2000  # maximal number of source points used for evidence
 NULL_ROUNDS = 4  # rounds of neighbours and map in the fit to the null
-REFLECTIONS = 5  # reflected copies of the map that are refitted, to compare with
+REFLECTIONS = 4, 12  # least and largest number of reflected copies of the map, refitted to compare with
+REFLECTED_AXES = 400  # dimensions times copies, in between
 REFLECTED_POINTS = 256  # source points they are refitted on, or three per dimension if that is more
-REFLECTION_ROUNDS = 3  # rounds of neighbours and map in their fit
+REFLECTION_ROUNDS = 2  # rounds of neighbours and map in their fit
 ELSEWHERE = (
-    0.2  # share of targets nearer to an image than the target of a reflection, beyond which it is another answer
+    0.1  # share of targets nearer to an image than the target of a reflection, beyond which it is another answer
 )
+CROWD = 5, 20  # the near and the far neighbour whose distance says how crowded it is at a point
+CROWD_POINTS = 2000  # points among which they are sought
 DISTINCT = 4  # distinct points of a cloud, below which nothing is shown
 COPIES = 0.95  # twins, from which points lie on their targets even if all distances are alike
 LINE_COPIES = 0.99  # the same on a line, where a few far neighbours make up most of the spacing
@@ -69,3 +72,4 @@ PARTIAL_EPSILON = 0.5, 0.05  # first and last epsilon, over the squared cut
 PARTIAL_SWEEPS = 10  # of Sinkhorn per step: the cut moves with every step
 CLEAR = 0.7  # score of the second answer, over that of the first, below which the first won clearly
 VOTE_POINTS = 2000  # points whose neighbourhoods vote
+SURFACE_POINTS = 20_000  # points of each cloud, at most, that the last fit on surfaces uses

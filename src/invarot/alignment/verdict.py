@@ -28,10 +28,9 @@ class Evidence:
     rivals : equally good maps that send points to other targets: a symmetry of the clouds.
     better : answers of the default starts that score clearly higher (searched if points are few and starts were chosen).
     lead : log of the squared distance of the best reflection that sends points elsewhere / that of the map.
-    errors, least_errors : the difference of these distances, point by point, in standard errors: its mean over the
-        reflections that send points elsewhere, and its smallest.
-    drift : share of targets nearer to a point than the one that the refitted map sends it to.
-    blur : share of targets nearer than the true one, if every reflection were as plausible as its fit.
+    least_errors : the smallest difference of these distances for points held out of the fit, point by point, in standard errors.
+    crowding : rank correlation of how crowded it is at points and at their targets, minus its mean over those reflections.
+    inner_crowding : the same of nearer neighbours, at equal distance from the centre.
     residual : squared distance of held-out points to their targets / variance of y.
     dimensions : effective number of dimensions of the flatter cloud.
     """
@@ -45,10 +44,9 @@ class Evidence:
     rivals: int = 0
     better: int = 0
     lead: float = 0.0
-    errors: float = 0.0
     least_errors: float = 0.0
-    drift: float = 1.0
-    blur: float = 1.0
+    crowding: float = 0.0
+    inner_crowding: float = 0.0
     residual: float = 1.0
     dimensions: float = 0.0
 

@@ -1,6 +1,7 @@
 """The systems of the paper's tables, all with the result type of the solver."""
 
 from .adversarial import adversarial, adversarial_runs
+from .algorithm_1 import algorithm_1
 from .earth_mover import earth_mover
 from .emd import emd
 from .entropic import entropic
@@ -15,7 +16,8 @@ from .softassign import softassign
 from .wasserstein_procrustes import wasserstein_procrustes, wasserstein_procrustes_runs
 
 __all__ = [
-    "adversarial", "adversarial_runs", "earth_mover", "emd", "entropic", "graph_gromov_wasserstein", "gromov_wasserstein",
+    "adversarial", "adversarial_runs", "algorithm_1", "earth_mover", "emd", "entropic", "graph_gromov_wasserstein",
+    "gromov_wasserstein",
     "l2_invarot", "learn_maps", "linf_invarot", "lp_invarot", "mini_vec2vec", "oracle", "procrustes", "self_learning", "softassign",
     "wasserstein_procrustes", "wasserstein_procrustes_runs",
 ]  # fmt: skip

@@ -90,9 +90,10 @@ def adversarial_runs(
     """Train W against a discriminator of mapped source words and target words; keep the checkpoint with the best criterion.
 
     After each step of W, W ← (1 + β)W − β(WWᵀ)W pulls it to the orthogonal group. The criterion is the mean cosine of
-    ``criterion_words`` frequent words and their CSLS neighbours; from the second epoch that ends below the best one on,
-    the rate is halved each time. ``refinements`` rounds of mutual CSLS pairs and Procrustes follow ("+ Refine"), the
-    best of them by the same criterion kept.
+    ``criterion_words`` frequent words and their CSLS neighbours. The rate of W, not of the discriminator, decays by
+    ``rate_decay`` per epoch, and from the second epoch that ends below the best one on it is halved each time too.
+    ``refinements`` rounds of mutual CSLS pairs and Procrustes follow ("+ Refine"), the best of them by the same criterion
+    kept.
 
     Parameters
     ----------
@@ -134,7 +135,7 @@ def adversarial_runs(
     rounds = max(1, epoch_size // (batch * checkpoints))
     with torch.random.fork_rng(devices=[where] if where.type == "cuda" else []):
         games = Games(clouds, seeds, batch=batch, hidden=hidden, judge_rounds=discriminator_steps, dropout=dropout,
-                      smoothing=smoothing, beta=beta)  # fmt: skip
+                      smoothing=smoothing, beta=beta, rate=rate)  # fmt: skip
         torch.manual_seed(seeds[0])
         for number in range(epochs * checkpoints):
             losses = games.play(rounds, [run.rate for run in runs])
@@ -158,12 +159,17 @@ def adversarial_runs(
 def refine_run(
     run: Progress, x: Array, y: Array, rounds: int, words: int = 15_000, criterion_words: int = 10_000
 ) -> None:
-    """Repeat mutual CSLS pairs and Procrustes while the criterion increases."""
+    """Repeat mutual CSLS pairs and Procrustes ``rounds`` times; the map of the best criterion is kept.
+
+    As in MUSE, neighbours are those among all rows, and pairs of a row beyond ``words`` on either side are dropped.
+    """
+    xp = namespace(x)
+    w = run.best
     for _ in range(rounds):
-        i, j = mutual((x @ run.best)[:words], y[:words])
-        w = polar(transpose(x[i]) @ y[j])
-        if not run.note(w, criterion(x, y, w, criterion_words), float("nan")):
-            break
+        i, j = mutual(x @ w, y)
+        kept = as_like(np.flatnonzero(to_numpy((i < words) & (j < words))), x, dtype=xp.int64)
+        w = polar(transpose(x[i[kept]]) @ y[j[kept]])
+        run.note(w, criterion(x, y, w, criterion_words), float("nan"))
 
 
 def criterion(x: Array, y: Array, w: Array, words: int = 10_000) -> float:

@@ -26,11 +26,13 @@ class Games:
         Of each game's discriminator; words are drawn for all games together from the global generator of torch.
     judge_rounds : int
         Steps of the discriminator before each step of the map.
+    rate : float
+        Of the discriminators; :meth:`play` is given those of the maps.
     """
 
     def __init__(
         self, clouds: Sequence[tuple[Any, Any]], seeds: Sequence[int], *, batch: int, hidden: int, judge_rounds: int,
-        dropout: float, smoothing: float, beta: float,
+        dropout: float, smoothing: float, beta: float, rate: float,
     ) -> None:  # fmt: skip
         self.torch = torch = import_torch("adversarial alignment")
         self.device = clouds[0][0].device
@@ -43,11 +45,12 @@ class Games:
         labels = torch.cat([torch.full((batch,), 1 - smoothing), torch.full((batch,), smoothing)])
         self.labels = labels[None, :, None].to(self.device)
         self.step = torch.zeros((count, 1, 1), device=self.device)  # read when a recording is replayed
+        self.judge_step = -rate / (2 * batch)  # a discriminator's rate does not decay
         self.total = torch.zeros(count, device=self.device)
         self.recording: Any = None
 
     def play(self, rounds: int, rates: Sequence[float]) -> list[float]:
-        """Train ``rounds`` steps of the maps, each after those of the discriminators; return their mean loss per game."""
+        """Train ``rounds`` steps of the maps at ``rates``, each after those of the discriminators; return their mean losses."""
         steps = self.torch.tensor(rates) / (-2 * self.batch)
         self.step.copy_(steps[:, None, None])
         self.total.zero_()
@@ -93,7 +96,9 @@ class Games:
         """Train each discriminator for one step on words (games, 2·batch, d), the sources first."""
         w1, b1, w2, b2, w3, b3 = self.judge
         h1, h2, answers = self._discriminate(words)
-        slope = (answers.sigmoid() - self.labels) * self.step  # gradient of the cross-entropy, times minus the rate
+        slope = (
+            answers.sigmoid() - self.labels
+        ) * self.judge_step  # gradient of the cross-entropy, times minus the rate
         d2 = self._backpropagate(slope * w3.mT, h2)
         d1 = self._backpropagate(d2 @ w2.mT, h1)
         for weight, bias, seen, value in ((w3, b3, h2, slope), (w2, b2, h1, d2), (w1, b1, words, d1)):

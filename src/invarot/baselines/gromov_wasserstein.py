@@ -14,9 +14,11 @@ from ..errors import InputError
 from ..geometry.orthogonal import polar
 from ..starts.signature import signature
 from ..transport.entropic import entropic_plan
-from ..transport.plan import EntropicPlan
+from ..transport.plan import EntropicPlan, SparsePlan
 from ..transport.sinkhorn import Potentials
 from .outcome import as_alignment, change, check_pair, record
+
+AUTHORS = 2.5e-4  # epsilon of the authors' program, in the units used here
 
 
 def gromov_wasserstein(
@@ -42,7 +44,8 @@ def gromov_wasserstein(
     Parameters
     ----------
     epsilon : float
-        Relative to 4·E‖x‖²·E‖y‖², the upper bound of the linearised cost.
+        Relative to 4·E‖x‖²·E‖y‖², the upper bound of the linearised cost. The authors' program takes 5e-4 for half the
+        square loss of cosine distances divided by their means, about 1 for centred vectors: 2.5e-4 here (`AUTHORS`).
     start : {"signature", "product"} or map (dx, dy)
         The first cost: from the moment xᵀΓy of a signature match, of the product plan a bᵀ (as in the paper), or from
         the given map.
@@ -94,7 +97,7 @@ def solve(
     return plan, steps, settled
 
 
-def mutual_matches(plan: EntropicPlan) -> tuple[Array, Array]:
+def mutual_matches(plan: EntropicPlan | SparsePlan) -> tuple[Array, Array]:
     """Return rows and columns that are each other's largest entry; every row with its largest if there are too few."""
     there, back = to_numpy(plan.matches()), to_numpy(plan.transposed().matches())
     rows = np.flatnonzero(back[there] == np.arange(len(there)))

@@ -1,4 +1,4 @@
-"""The entry point: read two tables, prepare both, solve all views together, write the joint space back."""
+"""The entry point: read two tables, prepare both, search, solve all views together, write the joint space back."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 
 from ..alignment.result import Alignment
+from ..alignment.verdict import SOUND
 from ..arrays import to_numpy
 from ..checks import check_choice, check_count, check_rng
 from ..errors import InputError, NotAligned
 from .embedding import meet
 from .plans import keep_largest
 from .preparation import ROWS, VIEWS, choose_rows, length_noise, make_views, scale_rows
-from .solve import Proposal, agreement, solve, stack
+from .search import Choice
+from .solve import Solved, agreement, solve, stack
 from .tables import JOINT, KEY, MATCHED, PLAN, take_embedding, take_sides
 
 KNOWN = (*VIEWS, "whitened")
@@ -27,7 +29,7 @@ def align(
     use: tuple[str, str] = ("X_pca", "X_lsi"),
     views: tuple[str, ...] = VIEWS,
     rows: str = "auto",
-    overlap: str | float | tuple[float, float] | None = None,
+    overlap: str | float | tuple[float, float] | None = "auto",
     plan_entries: int = 30,
     require: str | None = None,
     device: str | None = None,
@@ -50,7 +52,8 @@ def align(
         How the rows of both embeddings are scaled first: not at all, to length 1, or to the square roots of their shares.
         "auto" decides for each assay: lengths much noisier than directions are sequencing depth.
     overlap : {"auto"}, float, pair of floats or None
-        The share of cells with a counterpart, as in :func:`invarot.align`. None: all of them.
+        Which cells have a counterpart. "auto": all of them alike, unless the assays agree better under other weights; a
+        type that the other side lacks then gets little. None: all of them. Shares: as in :func:`invarot.align`.
     plan_entries : int
         Entries that are kept in each row of the plan.
     require, device, rng
@@ -76,26 +79,27 @@ def align(
     if not isinstance(use, (tuple, list)) or len(use) != 2:
         raise InputError(f'use: expected two keys, such as ("X_pca", "X_lsi"), got {use!r}')
     if require is not None:
-        check_choice(require, "require", ("aligned",))
+        check_choice(require, "require", SOUND)
     generator = check_rng(rng)
     points = take_embedding(left, use[0], "rna"), take_embedding(right, use[1], "atac")
 
     noise = [length_noise(one) for one in points]
     scaled = [choose_rows(one, far) if rows == "auto" else rows for one, far in zip(points, noise, strict=True)]
     x, y = (make_views(scale_rows(one, how), names, rng=generator) for one, how in zip(points, scaled, strict=True))
-    found, proposals = solve(x, y, rng=generator, device=device, overlap=overlap)
+    solved = solve(x, y, rng=generator, device=device, overlap=overlap)
 
-    joint = meet(found, stack(x), stack(y))
-    facts = _describe(found, x, y, proposals, explain_rows(noise, scaled), views=names, overlap=overlap)
-    for table, key, how, space, plan in (
-        (left, use[0], scaled[0], joint[0], found.plan),
-        (right, use[1], scaled[1], joint[1], found.plan.transposed()),
+    found = solved.alignment
+    joint = meet(found, stack(solved.x), stack(solved.y))
+    facts = _describe(solved, explain_rows(noise, scaled), views=names, overlap=overlap)
+    plans = found.plan, found.plan.transposed()
+    for table, key, how, space, plan, matched in zip(
+        (left, right), use, scaled, joint, plans, matched_shares(found), strict=True
     ):
         table.obsm[JOINT] = space
         table.obsm[PLAN] = keep_largest(plan, plan_entries)
-        table.obs[MATCHED] = np.clip(to_numpy(plan.marginals()[0]) * table.n_obs, 0, 1)
+        table.obs[MATCHED] = matched
         table.uns[KEY] = {**facts, "use": key, "rows": how}
-    if require is not None and found.verdict.word != require:
+    if require is not None and not found.verdict.meets(require):
         raise NotAligned(f'require="{require}": the verdict is {found.verdict}', found)
     return found
 
@@ -109,21 +113,17 @@ def _check_views(views: Any) -> tuple[str, ...]:
     return names
 
 
-def _describe(
-    found: Alignment, x: dict[str, Any], y: dict[str, Any], proposals: list[Proposal], prepared: list[str],
-    *, views: tuple[str, ...], overlap: Any,
-) -> dict[str, Any]:  # fmt: skip
+def _describe(solved: Solved, prepared: list[str], *, views: tuple[str, ...], overlap: Any) -> dict[str, Any]:
     """Return what is written to ``uns``: plain values that an h5ad file can hold."""
-    verdict = found.verdict
-    reached = agreement(x, y, found)
+    found, verdict = solved.alignment, solved.alignment.verdict
+    reached = agreement(solved.x, solved.y, found)
     facts: dict[str, Any] = {
         "verdict": {"word": verdict.word, "probability": float(verdict.probability), "reasons": list(verdict.reasons)},
-        "preparation": [*prepared, *explain_views(proposals, reached)],
+        "preparation": [*prepared, *explain_choice(solved.choices, reached)],
         "agreement": reached,
-        "proposals": {
-            "view": [one.view for one in proposals],
-            "alone": [one.alone for one in proposals],
-            "together": [one.together for one in proposals],
+        "choices": {
+            "composition": [name_composition(one.slack) for one in solved.choices],
+            "agreement": [one.agreement for one in solved.choices],
         },
         "options": {"views": list(views), "overlap": "none" if overlap is None else str(overlap)},
         "versions": {name: _version(name) for name in ("invarot", "numpy", "scipy", "anndata")},
@@ -133,9 +133,15 @@ def _describe(
         facts["verdict"]["resolution"] = {
             name: float(getattr(resolution, name)) for name in ("estimate", "low", "high")
         }
-    if found.overlap is not None:
-        facts["overlap"] = list(found.overlap)
+    shares = [float(one.mean()) for one in matched_shares(found)]
+    facts["overlap"] = shares if found.overlap is None else list(found.overlap)
     return facts
+
+
+def matched_shares(found: Alignment) -> tuple[Any, Any]:
+    """Return the share (n,), (m,) of each cell's weight that the plan matches, at most 1."""
+    rows, columns = (to_numpy(one) for one in found.plan.marginals())
+    return np.clip(rows * len(rows), 0, 1), np.clip(columns * len(columns), 0, 1)
 
 
 def explain_rows(noise: list[float], scaled: list[str]) -> list[str]:
@@ -147,14 +153,20 @@ def explain_rows(noise: list[float], scaled: list[str]) -> list[str]:
     ]
 
 
-def explain_views(proposals: list[Proposal], reached: dict[str, float]) -> list[str]:
-    """Return how well the views agree under the final plan, and which of them proposed it."""
-    best, *others = proposals
+def explain_choice(choices: list[Choice], reached: dict[str, float]) -> list[str]:
+    """Return how well the views agree under the final plan, and what the chosen plan of the search was chosen from."""
+    best = choices[0]
+    others = {name_composition(one.slack): one.agreement for one in reversed(choices) if one.slack != best.slack}
     return [
         "matched cells agree: " + ", ".join(f"{name} {score:.2f}" for name, score in reached.items()),
-        f"the best map was proposed by {best.view} ({best.together:.3f} in all views)"
-        + "".join(f"; {one.view} {one.together:.3f}" for one in others),
+        f"{name_composition(best.slack)}: the assays agree to {best.agreement:.3f}"
+        + "".join(f"; {name}: {score:.3f}" for name, score in others.items()),
     ]
+
+
+def name_composition(slack: float) -> str:
+    """Return in words how freely a plan may weigh the cells."""
+    return "the same composition" if np.isinf(slack) else f"another composition (price {slack:g})"
 
 
 def _version(name: str) -> str:

@@ -9,38 +9,37 @@ import numpy as np
 from ..alignment.result import Alignment
 from ..arrays import to_numpy, unit_rows
 from ..errors import InputError
-from .graph import nearest_cells, neighbour_means
+from .graph import nearest_cells
 from .preparation import scale_rows
 from .tables import JOINT, KEY, check_table, take_embedding, take_joint
 
 Floats = np.ndarray[Any, Any]
 
-NEIGHBOURS = 5
+NEIGHBOURS = 5  # that place a new cell
+SHARED = 0.25  # power of the singular values
 
 
 def meet(found: Alignment, x: Floats, y: Floats) -> tuple[Floats, Floats]:
     """Return both assays in one space (n, d), (m, d): every cell half way to the barycentre of its matches.
 
     The map alone leaves what no rigid map can undo, and the plan alone moves one side only. A cell with less mass in the
-    plan than its weight moves by that share. Then each cell is averaged with its five nearest of its own assay, since
-    single matches are noisy.
+    plan than its weight moves by that share. The axes are the singular vectors of the matched moment, scaled by the fourth
+    root of its singular values: directions that the assays share count more.
     """
     z = to_numpy(found.transform(x))
     plan = found.plan.on_host()
     rows, columns = (to_numpy(one) for one in plan.marginals())
+    u, s, vt = np.linalg.svd(z.T @ to_numpy(plan.apply(y)))
+    strength = (s / (s[0] or 1.0)) ** SHARED
+    z, y = z @ u * strength, y @ vt.T * strength
     there, back = to_numpy(plan.apply(y)), to_numpy(plan.apply_transposed(z))
-    return _smooth(_half_way(z, there, rows), x), _smooth(_half_way(y, back, columns), y)
+    return _half_way(z, there, rows), _half_way(y, back, columns)
 
 
 def _half_way(points: Floats, sums: Floats, mass: Floats) -> Floats:
     safe = np.where(mass > 0, mass, 1.0)[:, None]
     share = np.clip(mass * len(mass), 0, 1)[:, None]
     return points + share * (sums / safe - points) / 2
-
-
-def _smooth(joint: Floats, own: Floats) -> Floats:
-    """Return the mean of each cell and its nearest cells of the same assay."""
-    return (joint + NEIGHBOURS * neighbour_means(own, joint, NEIGHBOURS)) / (NEIGHBOURS + 1)
 
 
 def embed(table: Any, *, like: Any, use: str | None = None) -> Floats:

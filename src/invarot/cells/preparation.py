@@ -80,3 +80,9 @@ def scale_to_one(x: Floats) -> Floats:
     """Scale so that the mean square length of rows is 1."""
     size = float(np.sqrt((x**2).sum(1).mean()))
     return x / (size or 1.0)
+
+
+def leading_axes(view: Floats, k: int) -> Floats:
+    """Return the coordinates along the ``k`` leading principal axes, of mean square length 1."""
+    _, axes = np.linalg.eigh(view.T @ view)
+    return scale_to_one(view @ axes[:, : -k - 1 : -1])

@@ -13,20 +13,37 @@ from ..errors import InputError
 from ..files import STANDARD, check_target, find_descriptor
 from ..folders import TRANSLATION, check_replaceable
 from ..translation import Translation, learn, recipe
+from ..translation.recipe import PRESETS
 from ..words import read_dictionary, read_vectors
 from ..words.spelling import SPELLING
-from .app import EXIT_CODES, Force, app, escape_unsafe, print_json, print_verdict, progress, stderr
+from .app import (
+    EXIT_CODES,
+    Device,
+    Effort,
+    Force,
+    command,
+    complete,
+    escape_unsafe,
+    print_json,
+    print_verdict,
+    stderr,
+)
 from .mapped import name_mapped, write_mapped
 
 
-@app.command("align")
+@command("align")
 def align_command(
     source: Annotated[
         Path, typer.Argument(help="Vectors to translate from: .vec .txt .gz .bin .npz .npy .safetensors, or -")
     ],
     target: Annotated[Path, typer.Argument(help="Vectors to translate into.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write the model to.")],
-    preset: Annotated[str, typer.Option(help="best, fast or paper.")] = "best",
+    preset: Annotated[str, typer.Option(help=f"{', '.join(PRESETS)}.", autocompletion=complete(PRESETS))] = "best",
+    seeds: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Known pairs, one 'source target' per line: they start the solve."),
+    ] = None,
+    effort: Effort = None,
     max_words: Annotated[
         int | None, typer.Option(min=10, help="Keep only the first N words of each file in the model.")
     ] = None,
@@ -34,7 +51,7 @@ def align_command(
         int | None, typer.Option(min=0, help="Further words, used for the fit only [1.5 times --max-words].")
     ] = None,
     p: Annotated[float | None, typer.Option(help="Schatten exponent of the map, 1 to inf.")] = None,
-    device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:N or auto [default: cpu].")] = None,
+    device: Device = None,
     memory: Annotated[str | None, typer.Option(help='Memory limit of the plan step, such as "4GiB".')] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed: same seed, same result.")] = 0,
     unordered: Annotated[bool, typer.Option("--unordered", help="Rows are not sorted by frequency.")] = False,
@@ -80,7 +97,8 @@ def align_command(
             "--dictionary: expected together with --report, got it alone; to score a model use: invarot evaluate"
         )
     listed = None if dictionary is None else read_dictionary(dictionary)
-    changes = {} if p is None else {"p": p}
+    known = None if seeds is None else read_dictionary(seeds)
+    changes = {name: value for name, value in (("p", p), ("effort", effort)) if value is not None}
     how = recipe(preset, ordered=not unordered, spelling=SPELLING if spelling else 0.0, **changes)
     if extra_words is not None and max_words is None:
         raise InputError(
@@ -89,11 +107,10 @@ def align_command(
     limit = None if max_words is None else max_words + (3 * max_words // 2 if extra_words is None else extra_words)
     left = read_vectors(source, max_words=limit)
     right = read_vectors(target, max_words=limit)
-    with progress(quiet) as listener:
-        model = learn(
-            left, right, how=how, rng=seed, device=device, memory=memory, keep=max_words, dictionary=listed,
-            on_event=listener, checkpoint=checkpoint,
-        )  # fmt: skip
+    model = learn(
+        left, right, how=how, seeds=known, rng=seed, device=device, memory=memory, keep=max_words, dictionary=listed,
+        checkpoint=checkpoint, progress=not quiet,
+    )  # fmt: skip
     model.save(output)
     if mapped:
         write_mapped(model, stem, "vec", overwrite=force)

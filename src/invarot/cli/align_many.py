@@ -10,23 +10,24 @@ import typer
 from ..errors import InputError
 from ..files import STANDARD, check_target
 from ..folders import HUB, check_replaceable
+from ..logs import run
 from ..translation import Hub, learn_many, recipe
 from ..words import read_vectors, write_vectors
-from .app import EXIT_CODES, Force, app, escape_unsafe, print_json, stderr
+from .app import EXIT_CODES, Device, Force, command, complete, escape_unsafe, print_json, stderr
 
 
-@app.command("align-many")
+@command("align-many")
 def align_many_command(
     sources: Annotated[list[Path], typer.Argument(help="Two or more files of vectors; their names become the names.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write the model to.")],
-    preset: Annotated[str, typer.Option(help="best or fast.")] = "best",
+    preset: Annotated[str, typer.Option(help="best or fast.", autocompletion=complete(("best", "fast")))] = "best",
     max_words: Annotated[
         int | None, typer.Option(min=10, help="Keep only the first N words of each file in the model.")
     ] = None,
     extra_words: Annotated[
         int | None, typer.Option(min=0, help="Further words, used for the fit only [1.5 times --max-words].")
     ] = None,
-    device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:N or auto [default: cpu].")] = None,
+    device: Device = None,
     memory: Annotated[str | None, typer.Option(help='Memory limit of the plan step, such as "4GiB".')] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed: same seed, same result.")] = 0,
     unordered: Annotated[bool, typer.Option("--unordered", help="Rows are not sorted by frequency.")] = False,
@@ -54,10 +55,12 @@ def align_many_command(
     for path in files.values():
         check_target(path, overwrite=force, name="--mapped")
     limit = None if max_words is None else max_words + (3 * max_words // 2 if extra_words is None else extra_words)
-    hub = learn_many(
-        {name: read_vectors(path, max_words=limit) for name, path in zip(names, sources, strict=True)},
-        how=recipe(preset, ordered=not unordered), rng=seed, device=device, memory=memory, keep=max_words, n_jobs=jobs,
-    )  # fmt: skip
+    vectors = {name: read_vectors(path, max_words=limit) for name, path in zip(names, sources, strict=True)}
+    with run(progress=not quiet):
+        hub = learn_many(
+            vectors, how=recipe(preset, ordered=not unordered), rng=seed, device=device, memory=memory, keep=max_words,
+            n_jobs=jobs,
+        )  # fmt: skip
     hub.save(output)
     for name in hub.vectors:
         if name in files:

@@ -5,29 +5,53 @@ from __future__ import annotations
 import io
 import sys
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from typer.core import TyperCommand, TyperGroup
 
 from .. import __version__
 from ..alignment.verdict import Verdict
 from ..checks import check_choice
 from ..errors import InputError, MemoryBound, MissingExtra, WorkersLost
 from ..retrieval.scores import METHODS
+from ..translation.recipe import EFFORTS
 from .text import escape_unsafe, print_json, print_line
+from .wording import to_shell
 
-__all__ = ["EXIT_CODES", "Force", "Retrieval", "app", "escape_unsafe", "print_json", "print_line", "print_verdict"]
+__all__ = [
+    "EXIT_CODES", "Device", "Effort", "Force", "Retrieval", "command", "complete", "escape_unsafe", "print_json",
+    "print_line", "print_verdict",
+]  # fmt: skip
+
+
+class PlainFlags:
+    """Help in which a flag has no type beside it; new versions of typer write <bool> there."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        found: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for one in found:
+            if getattr(one, "is_bool_flag", False):
+                one.display_type_rich = lambda ctx: None
+        return found
+
+
+class Command(PlainFlags, TyperCommand):
+    pass
+
+
+class Group(PlainFlags, TyperGroup):
+    pass
+
 
 app = typer.Typer(
+    cls=Group,
     name="invarot",
     help="Align two embedding spaces with nothing paired: from two files of word vectors to a dictionary.",
-    no_args_is_help=True,
-    invoke_without_command=True,  # for --version alone
+    invoke_without_command=True,  # for --version alone, and for the help
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -38,14 +62,40 @@ stdout = Console(soft_wrap=True, markup=False)
 stderr = Console(stderr=True, soft_wrap=True, markup=False)
 
 
+def command(name: str, **options: Any) -> Callable[[Any], Any]:
+    """Register a command."""
+    return app.command(name, cls=Command, **options)
+
+
+def complete(choices: Iterable[str]) -> Callable[[str], list[str]]:
+    """Return a function that completes what was typed so far."""
+    known = list(choices)
+    return lambda incomplete: [one for one in known if one.startswith(incomplete)]
+
+
 def _check_retrieval(method: str) -> str:
     return check_choice(method, "--retrieval", METHODS)
 
 
-Retrieval = Annotated[str, typer.Option("--retrieval", help=f"{', '.join(METHODS)}.", callback=_check_retrieval)]
+Retrieval = Annotated[
+    str,
+    typer.Option(
+        "--retrieval", help=f"{', '.join(METHODS)}.", callback=_check_retrieval, autocompletion=complete(METHODS)
+    ),
+]
+Device = Annotated[
+    str | None,
+    typer.Option(
+        "--device", help="cpu, cuda, cuda:N or auto [default: cpu].", autocompletion=complete(("cpu", "cuda", "auto"))
+    ),
+]
 
 EXIT_CODES = {"aligned": 0, "coarse": 0, "failed": 3, "doubtful": 4}
 BAD_INPUT = 2
+Effort = Annotated[
+    str | None,
+    typer.Option("--effort", help=f"How long to search: {', '.join(EFFORTS)}.", autocompletion=complete(EFFORTS)),
+]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite what is there.")]
 
 
@@ -56,31 +106,38 @@ def run() -> int:
             stream.reconfigure(errors="backslashreplace")  # half a character, or a letter that the terminal lacks
     try:
         app()
-    except (
-        InputError,
-        MissingExtra,
-        MemoryBound,
-        WorkersLost,
-        OSError,
-    ) as error:  # OSError: disk full, permission denied
-        print(f"invarot: {escape_unsafe(str(error))}", file=sys.stderr)
+    # OSError: disk full, permission denied
+    except (InputError, MissingExtra, MemoryBound, WorkersLost, OSError) as error:
+        print(f"invarot: {escape_unsafe(to_shell(str(error), _command()))}", file=sys.stderr)
         return BAD_INPUT
     except SystemExit as done:
         return done.code if isinstance(done.code, int) else BAD_INPUT if done.code else 0
     return 0
 
 
+def _command() -> str | None:
+    """Return the name of the command that runs."""
+    return next((one for one in sys.argv[1:] if not one.startswith("-")), None)
+
+
 @app.callback()
-def root(version: bool = typer.Option(False, "--version", help="Print the version and exit.", is_eager=True)) -> None:
+def root(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)] = False,
+) -> None:
     """Align two embedding spaces with nothing paired."""
     warnings.showwarning = _show_warning
     if version:
         print(__version__)
         raise typer.Exit
+    if context.invoked_subcommand is None:
+        print(context.get_help())
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    stderr.print(f"[yellow]warning:[/] {escape(escape_unsafe(str(message)))}", highlight=False, markup=True)
+    stderr.print(
+        f"[yellow]warning:[/] {escape(escape_unsafe(to_shell(str(message), _command())))}", highlight=False, markup=True
+    )
 
 
 def print_verdict(verdict: Verdict, console: Console) -> None:
@@ -88,24 +145,4 @@ def print_verdict(verdict: Verdict, console: Console) -> None:
     text = f"verdict: [bold {color}]{verdict.word}[/] (probability {verdict.probability:.2f}, resolution {verdict.resolution})"
     console.print(text, highlight=False, markup=True)
     for reason in verdict.reasons:
-        console.print(f"  · {escape_unsafe(reason)}", highlight=False)
-
-
-@contextmanager
-def progress(quiet: bool) -> Iterator[Any]:
-    """Yield an ``on_event`` for :func:`invarot.translation.learn` that draws a progress bar on stderr; None if quiet."""
-    if quiet:
-        yield None
-        return
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(bar_width=24), TimeElapsedColumn())
-    with Progress(*columns, console=stderr, transient=True, disable=not stderr.is_terminal) as bar:
-        task = bar.add_task("reading", total=None)
-
-        def listen(event: dict[str, Any]) -> None:
-            if event["stage"] == "refine":
-                text = f"refine · {event['pairs']} mutual pairs · {event['changed']:.0%} new"
-            else:
-                text = f"{event['stage']} · epsilon {event['epsilon']:.3g} · objective {event['objective']:.4f}"
-            bar.update(task, description=text, advance=1)
-
-        yield listen
+        console.print(f"  · {escape_unsafe(to_shell(reason, _command()))}", highlight=False)

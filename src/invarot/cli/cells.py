@@ -9,10 +9,11 @@ import typer
 
 from ..errors import InputError
 from ..files import check_target
-from .app import EXIT_CODES, Force, app, print_json, print_verdict, stderr
+from ..logs import run
+from .app import EXIT_CODES, Device, Force, command, print_json, print_verdict, stderr
 
 
-@app.command("cells")
+@command("cells")
 def cells_command(
     source: Annotated[Path, typer.Argument(help="Cells of the first assay (.h5ad), which move.")],
     target: Annotated[Path, typer.Argument(help="Cells of the second assay (.h5ad), which stay.")],
@@ -24,7 +25,7 @@ def cells_command(
     overlap: Annotated[str | None, typer.Option(help='Share of cells with a counterpart, or "auto".')] = None,
     report: Annotated[Path | None, typer.Option(help="Also write an HTML report (one self-contained file).")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed: same seed, same result.")] = 0,
-    device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:N or auto [default: cpu].")] = None,
+    device: Device = None,
     force: Force = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No summary.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")] = False,
@@ -44,7 +45,8 @@ def cells_command(
     if label is not None and report is None:
         raise InputError("--label: expected together with --report, got it alone")
     rna, atac = cells.read(source), cells.read(target)
-    found = cells.align(rna, atac, use=(keys[0], keys[1]), overlap=_number(overlap), device=device, rng=seed)
+    with run(progress=not (quiet or as_json)):
+        found = cells.align(rna, atac, use=(keys[0], keys[1]), overlap=_number(overlap), device=device, rng=seed)
     names = (source.stem, target.stem) if source.stem != target.stem else ("source", "target")
     cells.write(cells.join(rna, atac, names=names), output)
     if report is not None:

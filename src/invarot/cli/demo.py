@@ -12,12 +12,12 @@ from ..files import check_target
 from ..folders import TRANSLATION, check_replaceable
 from ..translation import learn
 from ..words import load_core_pair
-from .app import EXIT_CODES, Force, app, print_json, print_verdict, progress, stdout
+from .app import EXIT_CODES, Force, command, print_json, print_verdict, stdout
 
 SHOWN = ("house", "freedom", "water", "friday", "doctor", "green", "children", "war")
 
 
-@app.command("demo")
+@command("demo")
 def demo_command(
     seed: Annotated[int, typer.Option(min=0, help="Random seed: same seed, same result.")] = 0,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Folder to write the model to.")] = None,
@@ -33,8 +33,7 @@ def demo_command(
         check_target(report, overwrite=force, name="--report")
     english, spanish, gold = load_core_pair()
     start = time.perf_counter()
-    with progress(quiet or as_json) as listener:
-        model = learn(english, spanish, rng=seed, dictionary=gold if report else None, on_event=listener)
+    model = learn(english, spanish, rng=seed, dictionary=gold if report else None, progress=not (quiet or as_json))
     seconds = time.perf_counter() - start
     scores = model.evaluate(gold)
     if output is not None:

@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 
 from ..translation import load
-from .app import Retrieval, app, print_json, stderr
+from .app import Retrieval, command, print_json, stderr
 
 FEW = 0.1  # coverage below which the dictionary is probably for other languages
 
 
-@app.command("evaluate")
+@command("evaluate")
 def evaluate_command(
     model: Annotated[Path, typer.Argument(help="Folder written by invarot align.")],
     dictionary: Annotated[Path, typer.Option(help="Dictionary file, one 'source target' per line.")],

@@ -11,27 +11,39 @@ import typer
 from ..checks import check_choice
 from ..files import check_target, name_path, write_file
 from ..translation import load
-from .app import Force, app, stderr
+from .app import Force, command, complete, stderr
 from .mapped import name_mapped, write_mapped
 
 FORMATS = ("vec", "npz", "dictionary")
 BREAKS = re.compile(r"[\t\n\r]")
 
 
-@app.command("export")
+@command("export")
 def export_command(
     model: Annotated[Path, typer.Argument(help="Folder written by invarot align.")],
-    format: Annotated[str, typer.Option(help="vec, npz or dictionary.")] = "dictionary",
+    format: Annotated[
+        str | None,
+        typer.Option(
+            help="vec, npz or dictionary [that of OUTPUT's suffix, or dictionary].", autocompletion=complete(FORMATS)
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="File (- for standard output), or stem of the two vector files."),
+        typer.Option(
+            "-o",
+            "--output",
+            help="File (- for standard output): both sides in one .npz; for vec the stem of two files.",
+        ),
     ] = None,
     top: Annotated[int, typer.Option("-k", "--top", min=1, help="Translations per word in the dictionary.")] = 1,
     words: Annotated[int, typer.Option(min=1, help="Number of source words in the dictionary.")] = 20_000,
     force: Force = False,
 ) -> None:
     """Write the mapped vectors of both sides (unit length, one common space), or a dictionary of the most frequent words."""
-    check_choice(format, "format", FORMATS)
+    if format is None:
+        suffix = "" if output is None else output.suffix.lstrip(".")
+        format = suffix if suffix in FORMATS else "dictionary"
+    check_choice(format, "--format", FORMATS)
     path = output or model.with_name(model.name + (".dictionary.txt" if format == "dictionary" else "-mapped"))
     paths = [path] if format == "dictionary" else name_mapped(path, format)
     for one in paths:

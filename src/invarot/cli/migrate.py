@@ -10,10 +10,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from ..checks import check_number
 from ..errors import InputError
+from ..logs import run
 from ..migration import Adapter, Migration, estimate_cost, find_unfinished, fit, map_store
 from ..stores import Store
 from ..stores import open as open_store
-from .app import app, print_json, print_verdict, stderr
+from .app import Device, Effort, command, print_json, print_verdict, stderr
 
 NOT_WRITTEN = 3
 SNIPPET = """from safetensors.numpy import load_file
@@ -21,7 +22,7 @@ adapter = load_file({path!r})["map"]
 query = query @ adapter  # a vector of the new model, for the old store"""
 
 
-@app.command("migrate")
+@command("migrate")
 def migrate_command(
     old: Annotated[
         str,
@@ -47,10 +48,10 @@ def migrate_command(
         typer.Option(help="Write if the recall measured on --check-pairs is this or more, whatever the verdict."),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Verdict, recall, time and space; write nothing.")] = False,
-    replace: Annotated[bool, typer.Option("--replace", help="Replace what is at the destination.")] = False,
+    force: Annotated[bool, typer.Option("--force", "--replace", help="Overwrite what is at the destination.")] = False,
     sample: Annotated[int, typer.Option(min=100, help="Vectors of each model used in the solve.")] = 8000,
-    effort: Annotated[str | None, typer.Option(help="quick, normal, high or max [normal].")] = None,
-    device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:N or auto [cpu].")] = None,
+    effort: Effort = None,
+    device: Device = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed: same seed, same result.")] = 0,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress, no summary.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")] = False,
@@ -65,23 +66,24 @@ def migrate_command(
     _check_options(map_store_to, map_queries, check_pairs, at_least, dry_run)
     source, target = open_store(old), open_store(new_sample)
     destination = None if map_store_to is None else open_store(map_store_to)
-    _check_free(destination, map_queries, replace, dry_run, source, target)
+    _check_free(destination, map_queries, force, dry_run, source, target)
     unfinished = None
-    if destination is not None and not replace and not dry_run:
+    if destination is not None and not force and not dry_run:
         unfinished = find_unfinished(source, target, destination)
     if unfinished is not None and destination is not None:
         stderr.print(f"going on with an unfinished copy to {destination.address}", highlight=False)
         rows = _copy(source, destination, unfinished, None, replace=False, quiet=quiet)
         _say_done({"rows": rows, "destination": destination.address}, quiet, as_json)
         return
-    found = fit(
-        source, target, pairs=pairs, check_pairs=check_pairs, sample=sample, effort=effort, device=device, rng=seed
-    )
+    with run(progress=not quiet):
+        found = fit(
+            source, target, pairs=pairs, check_pairs=check_pairs, sample=sample, effort=effort, device=device, rng=seed
+        )
     summary = _summarise(found, source, destination if dry_run else None, quiet or as_json)
     good = found.is_good(at_least)
     if good and not dry_run:
         if destination is not None:
-            rows = _copy(source, destination, found.adapter, found, replace=replace, quiet=quiet)
+            rows = _copy(source, destination, found.adapter, found, replace=force, quiet=quiet)
             summary |= {"rows": rows, "destination": destination.address}
         if map_queries is not None:
             found.adapter.inverse().save(map_queries)
@@ -116,7 +118,7 @@ def _check_free(
         return
     if file is not None and file.exists() and not replace:
         raise InputError(
-            f"--map-queries: expected a new file, got {file}, which exists; choose another, or --replace it"
+            f"--map-queries: expected a new file, got {file}, which exists; choose another, or overwrite it with --force"
         )
     if destination is None:
         return
@@ -124,7 +126,7 @@ def _check_free(
         raise InputError(f"--map-store: expected another store than the sources, got {destination.address}")
     if destination.exists() and not replace and find_unfinished(old, new, destination) is None:
         raise InputError(
-            f"--map-store: expected a new store, got {destination.address}, which exists; choose another name, or --replace it"
+            f"--map-store: expected a new store, got {destination.address}, which exists; choose another name, or overwrite it with --force"
         )
 
 

@@ -13,11 +13,12 @@ from ..clouds.picture import check_picture, load_figure
 from ..clouds.registration import format_matrix
 from ..clouds.writers import check_output
 from ..errors import InputError
-from ..files import write_file
-from .app import EXIT_CODES, app, print_json, print_verdict, stdout
+from ..files import check_target, write_file
+from ..logs import run
+from .app import EXIT_CODES, Force, command, print_json, print_verdict, stdout
 
 
-@app.command("register")
+@command("register")
 def register_command(
     source: Annotated[Path, typer.Argument(help="Cloud to move: .ply .obj .xyz .txt .pts .csv .npy, also with .gz")],
     target: Annotated[Path, typer.Argument(help="Cloud that stays where it is.")],
@@ -35,7 +36,7 @@ def register_command(
     picture: Annotated[
         Path | None, typer.Option(help="Also draw both clouds before and after (.png, .pdf, .svg).")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
+    force: Force = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON on stdout.")] = False,
 ) -> None:
@@ -53,9 +54,10 @@ def register_command(
         load_figure()
     check_new([path for path in (output, matrix, picture) if path is not None], force=force)
     moving, fixed = read_cloud(source), read_cloud(target)
-    found = register(moving, fixed, overlap=share, scale=scale, reflect=reflect, rng=seed)
-    write_cloud(output, found.moved)
-    with write_file(matrix) as stream:
+    with run(progress=not (quiet or as_json)):
+        found = register(moving, fixed, overlap=share, scale=scale, reflect=reflect, rng=seed)
+    write_cloud(output, found.moved, overwrite=force)
+    with write_file(matrix, overwrite=force, name="--matrix") as stream:
         stream.write(describe_matrix(found).encode())
     if picture is not None:
         draw_registration(picture, moving, fixed, found)
@@ -85,10 +87,7 @@ def check_new(paths: list[Path], *, force: bool) -> None:
     if len({path.resolve() for path in paths}) < len(paths):
         raise InputError(f"output: expected different files, got {', '.join(map(str, paths))}; rename one of them")
     for path in paths:
-        if not path.parent.is_dir() or path.is_dir():
-            raise InputError(f"output: expected a file in a folder that exists, got {path}; create {path.parent} first")
-        if path.exists() and not force:
-            raise InputError(f"output: expected a new file, got {path}, which exists; choose another, or pass --force")
+        check_target(path, overwrite=force, name="output")
 
 
 def describe_matrix(found: Registration) -> str:

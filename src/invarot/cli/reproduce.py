@@ -11,18 +11,20 @@ from typing import Annotated
 import typer
 
 from ..experiments import NAMES, Context, find, reproduce
-from .app import app, stderr
+from ..experiments.verdicts import write_verdicts
+from .app import command, stderr
 
-HELP = f"""Run an experiment of the paper, write its data and figure, and report whether the claim holds.
+HELP = f"""Run an experiment of the paper, write its data and figure, and judge its claims.
 
 {chr(10).join(f"- `{name}`: {text}" for name, text in NAMES.items())}
 - `all`: all of them, one after the other
 
 A run writes data.csv, figure.png, figure.svg and manifest.json (`words` also summary.csv: means and standard
-deviations over seeds). A run that was stopped resumes where it stopped."""
+deviations over seeds). verdicts.md in the parent folder lists every claim with its evidence and verdict. A run that was
+stopped resumes where it stopped."""
 
 
-@app.command("reproduce", help=HELP)
+@command("reproduce", help=HELP)
 def reproduce_command(
     name: Annotated[str, typer.Argument(metavar="NAME", help="One of the names above, or all.")],
     quick: Annotated[bool, typer.Option("--quick", help="A small version that takes at most a minute.")] = False,
@@ -45,7 +47,8 @@ def reproduce_command(
         context = Context(
             out / one, quick=quick, seed=seed, data=data, muse=muse, command=command, only=tuple(only or ())
         )
-        sentence = reproduce(experiment, context)
-        print(f"{one}: {sentence}", flush=True)
+        for finding in reproduce(experiment, context):
+            print(f"{one}: {finding}", flush=True)
         tables = "data.csv, summary.csv" if experiment.summarise else "data.csv"
+        write_verdicts(out)
         stderr.print(f"{context.out}/: {tables}, figure.png, figure.svg, manifest.json", highlight=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Container
 from pathlib import Path
 from typing import Annotated
 
@@ -11,10 +12,10 @@ import typer
 from ..errors import InputError
 from ..files import STANDARD
 from ..translation import load
-from .app import Retrieval, app, escape_unsafe, print_json, print_line, stderr
+from .app import Retrieval, command, escape_unsafe, print_json, print_line, stderr
 
 
-@app.command("translate")
+@command("translate")
 def translate_command(
     model: Annotated[Path, typer.Argument(help="Folder written by invarot align.")],
     words: Annotated[
@@ -33,6 +34,7 @@ def translate_command(
             "words: expected at least one, as arguments or one per line on standard input, got none; pass a word"
         )
     known = (found.target if reverse else found.source).index()
+    asked = [_find_case(word, known) for word in asked]
     missing = [word for word in asked if word not in known]
     if missing:
         stderr.print(f"not in the vocabulary: {escape_unsafe(', '.join(missing))}", highlight=False)
@@ -46,6 +48,17 @@ def translate_command(
     else:
         for word, best in answers.items():
             print_line(f"{word}\t" + "  ".join(f"{one} {score:.2f}" for one, score in best))
+
+
+def _find_case(word: str, known: Container[str]) -> str:
+    """Return the word as the vocabulary writes it: in lower case, capitals or with a capital, if not as it is."""
+    if word in known:
+        return word
+    for other in (word.lower(), word.capitalize(), word.upper()):
+        if other in known:
+            stderr.print(f"{escape_unsafe(word)}: not in the vocabulary, {escape_unsafe(other)} is", highlight=False)
+            return other
+    return word
 
 
 def _read_words() -> list[str]:

@@ -14,7 +14,7 @@ from tokenize import TokenError
 import numpy as np
 
 from ..errors import InputError
-from ..files import check_file
+from ..files import check_file, reading
 from ..words.packed import open_stream
 from .cloud import Cloud, build_cloud
 from .ply import parse_ply
@@ -53,16 +53,21 @@ def read_cloud(path: str | os.PathLike[str]) -> Cloud:
             "convert the file"
         )
     check_file(path)
+    with reading(path):
+        data = _read_all(path)
+        if not data:
+            raise InputError(f"{path}: expected points, got an empty file; copy or export it again")
+        return PARSERS[suffix](data, str(path))
+
+
+def _read_all(path: Path) -> bytes:
     try:
         with open_stream(path) as stream:
-            data = stream.read()
+            return stream.read()
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise InputError(
             f"{path}: expected a whole gzip file, got a damaged or truncated one; copy it again"
         ) from error
-    if not data:
-        raise InputError(f"{path}: expected points, got an empty file; copy or export it again")
-    return PARSERS[suffix](data, str(path))
 
 
 def find_suffix(path: Path) -> str:

@@ -19,16 +19,17 @@ from .readers import find_suffix
 PLY_TYPES = {"i1": "char", "u1": "uchar", "i2": "short", "u2": "ushort", "i4": "int", "u4": "uint", "f4": "float"}
 
 
-def write_cloud(path: str | os.PathLike[str], cloud: Any) -> Path:
+def write_cloud(path: str | os.PathLike[str], cloud: Any, *, overwrite: bool = True) -> Path:
     """Write a cloud in the format of the suffix, and return the path; ``.gz`` after it compresses.
 
     ``.ply`` (binary) and ``.csv`` keep normals and columns, ``.obj`` and ``.xyz`` the normals, ``.npy`` the points alone.
-    Coordinates keep all digits. ``cloud`` may also be an (n, 3) array.
+    Coordinates keep all digits. ``cloud`` may also be an (n, 3) array. An existing file
+    is replaced, unless ``overwrite=False``.
     """
     path = Path(path)
     check_output(path)
     content = _WRITERS[find_suffix(path)](as_cloud(cloud, "cloud"))
-    with write_file(path) as stream:
+    with write_file(path, overwrite=overwrite) as stream:
         stream.write(gzip.compress(content, mtime=0) if path.suffix.lower() == ".gz" else content)
     return path
 

@@ -42,9 +42,12 @@ class Shards:
     def sum(self, values: Array) -> Array:
         return self._reduce(values, "SUM")
 
+    def max(self, values: Array) -> Array:
+        return self._reduce(values, "MAX")
+
     def logsumexp(self, values: Array) -> Array:
         xp = namespace(values)
-        top = self._reduce(values, "MAX")
+        top = self.max(values)
         safe = xp.where(xp.isfinite(top), top, xp.zeros_like(top))
         with np.errstate(divide="ignore"):
             return xp.log(self._reduce(xp.exp(values - safe), "SUM")) + safe

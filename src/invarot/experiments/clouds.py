@@ -12,6 +12,7 @@ from ..geometry.schatten import SchattenBall
 from ..words import Gold, Preprocessing, load_core_pair
 
 Floats = np.ndarray[Any, Any]
+RING = 9  # points around the tube of a shell
 
 
 def make_cloud(count: int, d: int, rng: np.random.Generator, *, whiten: bool = False) -> Floats:
@@ -25,6 +26,21 @@ def make_cloud(count: int, d: int, rng: np.random.Generator, *, whiten: bool = F
     power, vectors = np.linalg.eigh(x.T @ x / count)
     white: Floats = x @ (vectors / np.sqrt(power)) @ vectors.T
     return white
+
+
+def make_shell(rings: int, rng: np.random.Generator) -> Floats:
+    """Draw a sea shell (rings · RING, 3), a tube along a spiral that grows: a shape whose rotation one can see.
+
+    Centred, of mean variance one per dimension; ring after ring, from the tip to the mouth.
+    """
+    growth, turns, tube = 0.13, 2.6, 0.45
+    along = np.repeat(np.linspace(-2 * np.pi * turns, 0, rings), RING)
+    around = np.tile(np.arange(RING) * 2 * np.pi / RING, rings) + rng.normal(scale=0.05, size=rings * RING)
+    size = np.exp(growth * along)
+    out = size * (1 + tube * np.cos(around))
+    x: Floats = np.stack([out * np.cos(along), out * np.sin(along), size * (tube * np.sin(around) - 1.6)], axis=1)
+    x -= x.mean(axis=0)
+    return np.asarray(x / np.sqrt(np.mean(x**2)))
 
 
 def random_orthogonal(d: int, rng: np.random.Generator) -> Floats:

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 
 from ..alignment.loop.alternate import alternate
 from ..alignment.options import Schatten, Sinkhorn
@@ -19,14 +18,17 @@ from ..errors import MissingExtra
 from ..retrieval import evaluate
 from ..starts import STARTS
 from ..transport.schedule import Schedule
+from ..words import Gold
 from .clouds import core_words
+from .findings import Finding, Interval, estimate, is_above, is_below
 from .run import Cell, Context, Experiment, Row
-from .style import footnote, look
-from .tasks import Pair, find_tasks
+from .style import footnote, look, typeset
+from .tasks import Pair, Task, find_tasks
+from .tracks import along, found_something, runs_of
 
+VOCABULARY = 5000
 KINDS = ("l_∞, random start", "l_∞, signature start", "adversarial")
-FOUND = 0.05  # a run whose precision never reached this found nothing
-LEVEL = 0.05  # rank correlations closer than this count as equal
+SERIES = {"objective": "criterion × 100", "precision@1": "precision@1, per cent", "loss": "discriminator's loss × 100"}
 
 
 def cells(context: Context) -> Sequence[Cell]:
@@ -35,6 +37,10 @@ def cells(context: Context) -> Sequence[Cell]:
     found = [Cell(f"{KINDS[0]} {k}", partial(invariant, words, "random", context, k)) for k in range(starts)]
     found.append(Cell(KINDS[1], partial(invariant, words, "signature", context, 0)))
     found.append(Cell(KINDS[2], partial(opponents, context, games)))
+    if context.data is not None or context.muse is not None:
+        tasks = find_tasks(context)
+        found += [Cell(f"{KINDS[1]}, {task.name}", partial(follow_task, task, context)) for task in tasks]
+        found.append(Cell(f"{KINDS[2]}, every other direction", partial(play_tasks, tasks[1:], context, games)))
     return found
 
 
@@ -61,25 +67,62 @@ class Scorer:
 def invariant(words: int, start: str, context: Context, number: int) -> list[Row]:
     """Run the paper's annealing and record the precision after each outer step; the solver does not see it."""
     pair = load_pair(context)
-    score = Scorer(pair)
     few_x, few_y = pair.x[:words], pair.y[:words]
     uniform = np.full(words, 1 / words, dtype=few_x.dtype)
     rng = np.random.default_rng((context.seed, number))
-    maps: Array = to_numpy(STARTS[start](few_x, few_y, uniform, uniform, rng=rng)[:1]).astype(few_x.dtype)
-    problem = pose(few_x, few_y, uniform, uniform, maps=Schatten(), solver=Sinkhorn(plan_tol=5e-3, plan_max_iter=30))
-    decay = 0.8 if context.quick else 0.9
+    w = to_numpy(STARTS[start](few_x, few_y, uniform, uniform, rng=rng)[0])
+    schedule = [*Schedule(1.0, 0.8 if context.quick else 0.9, 0.015).values(), 0.015, 0.015, 0.015]
+    name = KINDS[0] if start == "random" else KINDS[1]
+    return [{"system": name, "seed": number, **row} for row in follow(few_x, few_y, w, schedule, Scorer(pair))]
+
+
+def follow_task(task: Task, context: Context) -> list[Row]:
+    """Follow a signature run of one direction over the first 5,000 words of each side, the vocabulary of the paper's figure."""
+    pair = task.load()
+    x, y = pair.x[:VOCABULARY], pair.y[:VOCABULARY]
+    near = {i: kept for i, right in pair.gold.targets.items()
+            if i < len(x) and (kept := frozenset(j for j in right if j < len(y)))}  # fmt: skip
+    small = Pair(x, y, [], Gold(near, len(near)))
+    even = [np.full(len(side), 1 / len(side), dtype=side.dtype) for side in (x, y)]
+    w = to_numpy(STARTS["signature"](x, y, *even, rng=np.random.default_rng(context.seed))[0])
+    schedule = [*Schedule(1.0, 0.9, 0.015).values(), 0.015, 0.015, 0.015]
+    rows = follow(x, y, w, schedule, Scorer(small))
+    return [{"system": KINDS[1], "pair": task.name, "seed": 0, **row} for row in rows]
+
+
+def play_tasks(tasks: Sequence[Task], context: Context, games: int) -> list[Row]:
+    """Play the adversarial games of every direction side by side, at the size of its paper; needs a GPU."""
+    pairs = {task.name: task.load() for task in tasks}
+    scores = {name: Scorer(pair) for name, pair in pairs.items()}
+    if not all(on_cuda(score.x) for score in scores.values()):
+        return []
+    runs = [(name, seed) for name in pairs for seed in range(context.seed, context.seed + games)]
+    rows: list[Row] = []
+
+    def note(epoch: Epoch) -> None:
+        name, seed = runs[epoch.run]
+        rows.append({"system": KINDS[2], "pair": name, "seed": seed, "step": epoch.epochs, "objective": epoch.criterion,
+                     "loss": epoch.discriminator_loss, **scores[name](epoch.map)})  # fmt: skip
+
+    adversarial_runs([(scores[name].x, scores[name].y) for name, _ in runs], rngs=[seed for _, seed in runs], on_epoch=note,
+                     epochs=5, checkpoints=4)  # fmt: skip
+    return rows
+
+
+def follow(x: Array, y: Array, w: Array, schedule: Sequence[float], score: Scorer) -> list[Row]:
+    """Alternate from the map ``w``, one step at each epsilon; return objective, changes and precision of every step."""
+    uniform = [np.full(len(side), 1 / len(side), dtype=side.dtype) for side in (x, y)]
+    problem = pose(x, y, *uniform, maps=Schatten(), solver=Sinkhorn(plan_tol=5e-3, plan_max_iter=30))
+    maps: Array = as_like(w, x)[None]
     plan, rows, before = None, [], None
-    schedule = [*Schedule(1.0, decay, 0.015).values(), 0.015, 0.015, 0.015]
     for step, epsilon in enumerate(schedule):
         run = alternate(problem, maps, problem.budgets.solve.at_epsilon(epsilon).at_most(1), warm=plan)
         plan, maps, record = run.plan(0), run.maps, run.history(0)[-1]
-        images = to_numpy(plan.apply(few_y)) * words
+        images = to_numpy(plan.apply(y)) * len(x)
         moved = float("nan") if before is None else float(np.sqrt(np.mean(np.sum((images - before) ** 2, axis=1))))
         before = images
-        rows.append({
-            "system": KINDS[0] if start == "random" else KINDS[1], "seed": number, "step": step, "epsilon": epsilon,
-            "objective": record.objective, "map_change": record.map_change, "plan_change": moved, **score(maps[0]),
-        })  # fmt: skip
+        rows.append({"step": step, "epsilon": epsilon, "objective": record.objective, "map_change": record.map_change,
+                     "plan_change": moved, **score(maps[0])})  # fmt: skip
     return rows
 
 
@@ -112,101 +155,77 @@ def opponents(context: Context, games: int) -> list[Row]:
     return sorted(rows, key=lambda row: (row["seed"], row["step"]))
 
 
-def correlation(rows: list[Row], system: str) -> float:
-    """Return Spearman's correlation of objective and precision@1 over steps, mean over runs (NaN if precision is constant)."""
-    found = []
-    for seed in sorted({row["seed"] for row in rows if row["system"] == system}):
-        some = [row for row in rows if row["system"] == system and row["seed"] == seed]
-        ranks = [rankdata([row[name] for row in some]) for name in ("objective", "precision@1")]
-        if np.ptp([row["precision@1"] for row in some]) > 0:
-            found.append(float(np.corrcoef(ranks[0], ranks[1])[0, 1]))
-    return float(np.mean(found)) if found else math.nan
-
-
 def draw(rows: list[Row], pyplot: Any) -> Any:
-    figure, axes = pyplot.subplots(2, 3, figsize=(11.4, 6.0))
-    for number, kind in enumerate(KINDS[:2]):
-        for seed in sorted({row["seed"] for row in rows if row["system"] == kind}):
-            some = [row for row in rows if row["system"] == kind and row["seed"] == seed]
-            steps = [row["step"] for row in some]
-            style = {**look(number), "markevery": 4, "alpha": 1.0 if seed == 0 else 0.45}
-            label = kind if seed == 0 else None
-            axes[0, 0].plot(steps, [row["objective"] for row in some], label=label, **style)
-            axes[0, 1].plot(steps, [row["map_change"] for row in some], label=label, **style)
-            axes[0, 2].plot(steps, [row["plan_change"] for row in some], label=label, **style)
-            for column, k in enumerate((1, 10)):
-                axes[1, column].plot(steps, [100 * row[f"precision@{k}"] for row in some], label=label, **style)
-    for seed in sorted({row["seed"] for row in rows if row["system"] == KINDS[2]}):
-        rival = [row for row in rows if row["system"] == KINDS[2] and row["seed"] == seed]
-        steps, faint = [row["step"] for row in rival], 1.0 if seed == 0 else 0.45
-        for number, (key, label) in enumerate(
-            (
-                ("objective", "criterion × 100"),
-                ("precision@1", "precision@1, per cent"),
-                ("loss", "discriminator's loss × 100"),
-            )
-        ):
-            style = {**look(2 + number), "alpha": faint, "label": label if seed == 0 else None}
-            axes[1, 2].plot(steps, [100 * row[key] for row in rival], **style)
-        axes[1, 2].legend()
-    titles = (("objective", "change of the map", "change of the plan's images"),
-              ("precision@1, per cent", "precision@10, per cent", "adversarial: criterion, P@1, loss"))  # fmt: skip
+    figure, axes = pyplot.subplots(2, 3, figsize=(11.8, 6.2))
+    panels = ((axes[0, 0], "objective", 1), (axes[0, 1], "map_change", 1), (axes[0, 2], "plan_change", 1),
+              (axes[1, 0], "precision@1", 100), (axes[1, 1], "precision@10", 100))  # fmt: skip
+    shown = [row for row in rows if "pair" not in row]
+    for run in runs_of([row for row in shown if row["system"] in KINDS[:2]]):
+        number = KINDS.index(run[0]["system"])
+        style = {**look(number), "markevery": 4, "alpha": 1.0 if run[0]["seed"] == 0 else 0.45}
+        label = typeset(run[0]["system"]) if run[0]["seed"] == 0 else None
+        for axis, key, factor in panels:
+            axis.plot([row["step"] for row in run], [factor * row[key] for row in run], label=label, **style)
+    for run in runs_of([row for row in shown if row["system"] == KINDS[2]]):
+        first = run[0]["seed"] == min(row["seed"] for row in shown if row["system"] == KINDS[2])
+        for number, (key, label) in enumerate(SERIES.items()):
+            style = {**look(2 + number), "alpha": 1.0 if first else 0.45, "label": label if first else None}
+            axes[1, 2].plot([row["step"] for row in run], [100 * row[key] for row in run], **style)
+    titles = (("objective (score)", "relative change of the map", "change of the plan's images (rms)"),
+              ("precision@1, per cent", "precision@10, per cent", "adversarial training, per cent or × 100"))  # fmt: skip
     for line, names in zip(axes, titles, strict=True):
         for axis, title in zip(line, names, strict=True):
             axis.set_title(title)
             axis.set_xlabel("outer step")
+            if axis.get_legend_handles_labels()[0]:
+                axis.legend(fontsize=8.5)
     axes[1, 2].set_xlabel("epoch")
-    axes[0, 0].legend()
     footnote(figure, "English–Spanish; each line is one run (fainter: other seeds). Precision is shown only; "
                      "no method sees it.")  # fmt: skip
     figure.tight_layout()
     return figure
 
 
-def conclude(rows: list[Row]) -> str:
-    ours = [correlation(rows, kind) for kind in KINDS[:2]]
-    runs = {(kind, seed): [row for row in rows if row["system"] == kind and row["seed"] == seed]
-            for kind in KINDS for seed in sorted({row["seed"] for row in rows if row["system"] == kind})}  # fmt: skip
-    final, peak = ({kind: [one(run) for (name, _), run in runs.items() if name == kind] for kind in KINDS}
-                   for one in (_last, _best))  # fmt: skip
-    # the precision of a run that found nothing is constant
-    moving = {seed for (kind, seed), run in runs.items() if kind == KINDS[2] and _best(run) >= FOUND}
-    theirs = correlation([row for row in rows if row["seed"] in moving], KINDS[2])
-    if not peak[KINDS[2]]:
-        verdict = "was not tested (no adversarial run)"
-    elif not moving:
-        verdict = (f"could not be tested (none of {len(peak[KINDS[2]])} adversarial runs ever got beyond "
-                   f"{100 * max(peak[KINDS[2]]):.1f} % of the words)")  # fmt: skip
-    else:
-        ahead = ours[1] - theirs
-        verdict = (
-            "held here" if ahead > LEVEL else "did NOT hold here" if ahead < -LEVEL else "was not decided here: level"
-        )
-        verdict += f" ({len(moving)} of {len(peak[KINDS[2]])} adversarial runs got anywhere)"
-    lost = [best - value for best, value in zip(peak[KINDS[1]], final[KINDS[1]], strict=True)]
-    return (
-        f"That the objective follows the accuracy better than the adversarial criterion {verdict}: "
-        f"rank correlation over the steps {ours[0]:.2f} (random start), {ours[1]:.2f} (signature start), adversarial "
-        f"{theirs:.2f}; precision@1 at the end {', '.join(_list(final[kind]) for kind in KINDS)}; the "
-        f"signature run lost {100 * max(lost, default=0.0):.1f} points after its best step."
-    )
+def judge(rows: list[Row]) -> list[Finding]:
+    runs = {kind: runs_of([row for row in rows if row["system"] == kind]) for kind in KINDS}
+    ours, theirs = ([run for run in runs[kind] if found_something(run)] for kind in KINDS[1:])
+
+    def follow_up(some: list[list[Row]], value: str = "objective", *, detrended: bool = True) -> Interval:
+        return estimate(along(run, value=value, detrended=detrended) for run in some)
+
+    parts = {"ours": follow_up(ours), "adversarial criterion": follow_up(theirs), "its loss": follow_up(theirs, "loss")}
+    whole = {"ours": follow_up(ours, detrended=False), "a step counter": follow_up(ours, "step", detrended=False),
+             "adversarial criterion": follow_up(theirs, detrended=False)}  # fmt: skip
+    count = f"{len(ours)} runs of ours, {len(theirs)} of {len(runs[KINDS[2]])} games found something"
+
+    def show(some: dict[str, Interval]) -> str:
+        return "; ".join(f"{name} {one.show(2)}" for name, one in some.items())
+
+    lost = [estimate(100 * (max(row["precision@1"] for row in run) - run[-1]["precision@1"]) for run in some)
+            for some in (ours, theirs)]  # fmt: skip
+    return [
+        Finding("the objective follows the accuracy better than the adversarial criterion, beyond the common trend",
+                f"changes per step: {show(parts)}; with the trend: {show(whole)}; {count}",
+                is_above(_less(parts["ours"], parts["adversarial criterion"]))),
+        Finding("the objective follows the accuracy better than the adversarial loss, beyond the common trend",
+                f"changes per step: {show(parts)}; {count}", is_above(_less(parts["ours"], parts["its loss"]))),
+        Finding("adversarial training is harmed by over-training (a point or more lost after the best checkpoint)",
+                f"{lost[1].show(1, sign=False)} points; {count}", is_above(lost[1], 1.0)),
+        Finding("ours is not (less than a point lost after the best step)", f"{lost[0].show(1, sign=False)} points; {count}",
+                is_below(lost[0], 1.0)),
+    ]  # fmt: skip
 
 
-def _last(run: list[Row]) -> float:
-    return float(max(run, key=lambda row: row["step"])["precision@1"])
-
-
-def _best(run: list[Row]) -> float:
-    return float(max(row["precision@1"] for row in run))
-
-
-def _list(values: list[float]) -> str:
-    return " / ".join(f"{100 * value:.1f} %" for value in values) or "not run (torch is not installed)"
+def _less(left: Interval, right: Interval) -> Interval:
+    """Return the difference of two independent means."""
+    reach = math.hypot(left.high - left.mean, right.high - right.mean)
+    mean = left.mean - right.mean
+    return Interval(mean, mean - reach, mean + reach, min(left.count, right.count))
 
 
 EXPERIMENT = Experiment(
     "dynamics",
     "The objective and the accuracy are strongly correlated, more than for adversarial training; over-training does no "
     "harm.",
-    cells, draw, conclude,
+    cells, draw, judge,
 )  # fmt: skip

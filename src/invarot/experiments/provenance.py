@@ -13,15 +13,16 @@ PACKAGES = ("invarot", "numpy", "scipy", "matplotlib", "torch")
 
 
 def describe_commit(file: Path = Path(__file__)) -> str:
-    """Return ``git describe --always --dirty`` of the checkout that contains ``file``.
+    """Return the commit of the checkout that contains ``file``, with ``-dirty`` if anything but ``results/`` has changed since.
 
     Without a checkout, the environment variable INVAROT_COMMIT (for copies on other machines), else the version.
     """
     # a package installed inside another checkout is not part of it: the file has to be tracked
     if _git(file, "ls-files", "--error-unmatch", file.name) is not None:
-        found = _git(file, "describe", "--always", "--dirty")
-        if found:
-            return found
+        found = _git(file, "describe", "--always")
+        if found:  # a run writes into results/: that does not change the code
+            clean = _git(file, "diff", "--quiet", "HEAD", "--", ":/", ":(top,exclude)results") is not None
+            return found if clean else f"{found}-dirty"
     return os.environ.get("INVAROT_COMMIT") or f"invarot {versions().get('invarot', 'of unknown version')}"
 
 

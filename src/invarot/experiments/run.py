@@ -1,4 +1,4 @@
-"""Shared code of all experiments: cells that are run once, a table, a figure, a manifest, a conclusion."""
+"""Shared code of all experiments: cells that are run once, a table, a figure, a manifest, verdicts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from ..errors import InputError, NotConverged
 from ..files import write_file
+from .findings import Finding
 from .provenance import describe_commit, describe_machine, versions
 
 Row = dict[str, Any]
@@ -56,19 +57,19 @@ class Context:
 
 @dataclass(frozen=True)
 class Experiment:
-    """One figure or table: its cells, how to draw it, and its conclusion."""
+    """One figure or table: its cells, how to draw it, and how to judge its claims."""
 
     name: str
     claim: str  # the claim of the paper
     cells: Callable[[Context], Sequence[Cell]]
     draw: Callable[[list[Row], Any], Any]  # rows and pyplot to a figure
-    conclude: Callable[[list[Row]], str]
+    judge: Callable[[list[Row]], list[Finding]]  # the claims, each with its evidence and verdict
     notes: dict[str, str] = field(default_factory=dict)
     summarise: Callable[[list[Row]], list[Row]] | None = None  # means over seeds, for summary.csv
 
 
-def reproduce(experiment: Experiment, context: Context, *, tell: Teller | None = None) -> str:
-    """Run the cells that are not done yet, write everything to ``context.out``, and return the conclusion.
+def reproduce(experiment: Experiment, context: Context, *, tell: Teller | None = None) -> list[Finding]:
+    """Run the cells that are not done yet, write everything to ``context.out``, and return the findings.
 
     Writes ``data.csv`` (and ``summary.csv`` if the experiment has one), ``figure.png``, ``figure.svg`` and
     ``manifest.json``; a stopped run resumes from ``cells.jsonl`` (unless the seed, the size or the data differ).
@@ -76,30 +77,9 @@ def reproduce(experiment: Experiment, context: Context, *, tell: Teller | None =
     from .style import load_pyplot
 
     pyplot = load_pyplot()  # before any work, so that a missing extra fails early
-    tell = tell or (lambda line: print(line, file=sys.stderr, flush=True))
-    context.out.mkdir(parents=True, exist_ok=True)
+    tell = tell or _tell
     begun = time.perf_counter()
-    store = context.out / "cells.jsonl"
-    done = _read_finished(store, context.identity())
-    todo = list(experiment.cells(context))
-    commit = describe_commit()
-    for number, cell in enumerate(todo, 1):
-        if cell.name in done or not context.asks(cell):
-            continue
-        tell(f"{experiment.name} {number}/{len(todo)} · {cell.name}")
-        start = time.perf_counter()
-        # quick problems are too small for threads to help
-        with threadpool_limits(limits=1 if context.quick else None), warnings.catch_warnings():
-            warnings.simplefilter("ignore", NotConverged)  # a run that did not converge is a result too
-            rows = [dict(row) for row in cell.work()]
-        if not rows:  # a dependency is missing: left to a later run
-            continue
-        seconds = round(time.perf_counter() - start, 3)
-        origin = {"machine": describe_machine(), "commit": commit}
-        done[cell.name] = {"name": cell.name, "seconds": seconds, **origin, "rows": rows}
-        with store.open("a", encoding="utf-8") as stream:
-            stream.write(json.dumps(done[cell.name]) + "\n")
-    finished = [done[cell.name] for cell in todo if cell.name in done]
+    todo, finished = run_cells(experiment, context, tell=tell)
     machines, commits = (dict(Counter(cell.get(key, UNKNOWN) for cell in finished)) for key in ("machine", "commit"))
     rows = [row for cell in finished for row in cell["rows"]]
     if not rows:
@@ -116,24 +96,57 @@ def reproduce(experiment: Experiment, context: Context, *, tell: Teller | None =
         # no date and no random ids: same data, same bytes
         figure.savefig(context.out / f"figure.{kind}", metadata={"Date": None} if kind == "svg" else None)
     pyplot.close(figure)
-    sentence = experiment.conclude(rows)
+    findings = experiment.judge(rows)
     left = len(todo) - len(finished)
     if left:
-        sentence += f" ({left} of {len(todo)} cells were not run.)"
+        tell(f"{experiment.name}: {left} of {len(todo)} cells were not run")
     found = {
-        "finding": sentence,
+        "findings": [one.row() for one in findings],
+        "cells_not_run": left,
         "seconds_of_work": round(sum(cell["seconds"] for cell in finished), 1),
         "seconds_of_this_run": round(time.perf_counter() - begun, 1),
         "cells_by_machine": machines,  # commit, versions and machine are those of the last call, which drew the figure
         "cells_by_commit": commits,
     }
-    _write_manifest(context, experiment, commit, found)
-    return sentence
+    _write_manifest(context, experiment, describe_commit(), found)
+    return findings
 
 
-def held(claim: bool) -> str:
-    """Return "held" or "did NOT hold", for a conclusion."""
-    return "held" if claim else "did NOT hold"
+def run_cells(
+    experiment: Experiment, context: Context, *, tell: Teller | None = None
+) -> tuple[list[Cell], list[dict[str, Any]]]:
+    """Run the cells that are not done yet and store each in ``cells.jsonl``; return all cells, and those that are done.
+
+    Needs no extra of its own, for machines that compute and do not draw (``benchmarks/reproduce_cells.py``).
+    """
+    tell = tell or _tell
+    context.out.mkdir(parents=True, exist_ok=True)
+    store = context.out / "cells.jsonl"
+    done = _read_finished(store, context.identity())
+    todo = list(experiment.cells(context))
+    origin = {"commit": describe_commit()}
+    for number, cell in enumerate(todo, 1):
+        if cell.name in done or not context.asks(cell):
+            continue
+        tell(f"{experiment.name} {number}/{len(todo)} · {cell.name}")
+        start = time.perf_counter()
+        # quick problems are too small for threads to help
+        with threadpool_limits(limits=1 if context.quick else None), warnings.catch_warnings():
+            warnings.simplefilter("ignore", NotConverged)  # a run that did not converge is a result too
+            rows = [dict(row) for row in cell.work()]
+        if not rows:  # a dependency is missing: left to a later run
+            continue
+        seconds = round(time.perf_counter() - start, 3)
+        done[cell.name] = {"name": cell.name, "seconds": seconds, "machine": describe_machine(), **origin, "rows": rows}
+        with store.open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps(done[cell.name]) + "\n")
+    finished = [done[cell.name] for cell in todo if cell.name in done]
+    _write_finished(store, context.identity(), finished)  # in order, so that data and findings do not depend on it
+    return todo, finished
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 def write_csv(path: Path, rows: Sequence[Row]) -> None:
@@ -157,10 +170,14 @@ def _read_finished(store: Path, identity: dict[str, Any]) -> dict[str, dict[str,
                 cell = _parse(line)
                 if cell is not None and "name" in cell:
                     found[cell["name"]] = cell
-    lines = [json.dumps(identity), *(json.dumps(cell) for cell in found.values())]
+    _write_finished(store, identity, found.values())
+    return found
+
+
+def _write_finished(store: Path, identity: dict[str, Any], cells: Iterable[dict[str, Any]]) -> None:
+    lines = [json.dumps(identity), *(json.dumps(cell) for cell in cells)]
     with write_file(store) as stream:
         stream.write(("\n".join(lines) + "\n").encode())
-    return found
 
 
 def _parse(line: str) -> dict[str, Any] | None:

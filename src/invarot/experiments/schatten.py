@@ -11,7 +11,8 @@ import numpy as np
 
 from ..arrays import to_numpy
 from ..geometry.schatten import SchattenBall, dual_exponent, identity_radius, vector_norm
-from .run import Cell, Context, Experiment, Row, held
+from .findings import Finding, decide
+from .run import Cell, Context, Experiment, Row
 from .style import INK, look
 
 EXPONENTS = (1.0, 4 / 3, 2.0, 4.0, math.inf)
@@ -70,21 +71,25 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
     return figure
 
 
-def conclude(rows: list[Row]) -> str:
+def judge(rows: list[Row]) -> list[Finding]:
     by = {row["p"]: row for row in rows}
-    corner = abs(by[math.inf]["s1"] - 1) + abs(by[math.inf]["s2"] - 1) < 1e-9
-    rank_one = by[1.0]["s2"] < 1e-9
+    if not {1.0, math.inf} <= set(by):
+        return []
+    orthogonal = abs(by[math.inf]["s1"] - 1) + abs(by[math.inf]["s2"] - 1) < 1e-9
     attained = max(abs(row["value"] - row["bound"]) for row in rows)
     beaten = max(row["best_random"] - row["value"] for row in rows)
-    right = corner and rank_one and attained < 1e-9 and beaten <= 1e-9
-    return (
-        f"The claim {held(right)}: the best map is orthogonal for p = ∞ and of rank one for "
-        f"p = 1; the value meets k·‖σ‖_q to {attained:.0e} for every p, and no random map of the ball beat it."
-    )
+    return [
+        Finding("the best map of a linear objective is orthogonal for p = ∞ and of rank one for p = 1",
+                f"singular values {by[math.inf]['s1']:.3f}, {by[math.inf]['s2']:.3f} and {by[1.0]['s1']:.3f}, {by[1.0]['s2']:.3f}",
+                decide(orthogonal and by[1.0]["s2"] < 1e-9)),
+        Finding("its value is k·‖σ‖_q for every p",
+                f"off by {attained:.0e} at most; the best random map of a ball is {-beaten:.1e} below",
+                decide(attained < 1e-9 and beaten <= 1e-9)),
+    ]  # fmt: skip
 
 
 EXPERIMENT = Experiment(
     "schatten",
     "For linear objectives the solutions over F_∞ are orthogonal and over F_1 of rank one; the optimum is k·‖σ‖_q.",
-    cells, draw, conclude,
+    cells, draw, judge,
 )  # fmt: skip

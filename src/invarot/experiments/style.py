@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..errors import MissingExtra
+from .findings import Interval, estimate
 from .run import Row
 
 GOOD, BAD, INK = "#1b7f4d", "#c8352b", "#333333"
@@ -64,6 +65,13 @@ def look(number: int) -> dict[str, Any]:
     return {"color": color, "linestyle": dash, "marker": marker}
 
 
+def typeset(name: str) -> str:
+    """Return a name with l_p and F_p as mathematics, for a figure."""
+    for plain, maths in (("l_∞", r"$\ell_\infty$"), ("l_2", r"$\ell_2$"), ("F_∞", r"$F_\infty$"), ("F_2", "$F_2$")):
+        name = name.replace(plain, maths)
+    return name
+
+
 def mean_and_sd(rows: Iterable[Row], x: str, y: str) -> tuple[list[Any], list[float], list[float]]:
     """Return the sorted values of ``x``, and mean and standard deviation of ``y`` at each (NaN skipped)."""
     groups: dict[Any, list[float]] = {}
@@ -75,15 +83,20 @@ def mean_and_sd(rows: Iterable[Row], x: str, y: str) -> tuple[list[Any], list[fl
 
 
 def plot_series(
-    axis: Any, rows: Sequence[Row], x: str, y: str, label: str, number: int, *, bars: bool = True, aside: float = 0.0
-) -> None:
+    axis: Any, rows: Sequence[Row], x: str, y: str, label: str, number: int, *, bars: bool = True, aside: float = 0.0,
+    interval: bool = False,
+) -> None:  # fmt: skip
     """Plot the mean of ``y`` against ``x``, with one standard deviation as error bar if there are several runs.
 
+    ``interval`` draws the 95 % interval of the mean instead.
     ``aside`` shifts the series to the right, in points, so that error bars do not overlap.
     """
     keys, means, deviations = mean_and_sd(rows, x, y)
     if not keys:
         return
+    if interval:
+        found = [estimate(row[y] for row in rows if row[x] == key and row.get(y) is not None) for key in keys]
+        deviations = [one.high - one.mean if np.isfinite(one.high) else 0.0 for one in found]
     error = deviations if bars and any(deviations) else None
     place = axis.transData
     if aside:
@@ -91,6 +104,23 @@ def plot_series(
 
         place = place + ScaledTranslation(aside / 72, 0, axis.figure.dpi_scale_trans)
     axis.errorbar(keys, means, yerr=error, label=label, capsize=2.5, elinewidth=0.9, transform=place, **look(number))
+
+
+def dot_rows(axis: Any, names: Sequence[str], series: Mapping[str, Mapping[Any, Interval]]) -> None:
+    """Draw one line of dots with intervals per name, the series side by side; the axis does not begin at zero."""
+    for number, (label, values) in enumerate(series.items()):
+        color, _, marker = LOOKS[number % len(LOOKS)]
+        places = [len(names) - 1 - k + 0.6 * (0.5 - (number + 0.5) / len(series)) for k in range(len(names))]
+        kept = [(one, place) for one, place in zip(values.values(), places, strict=True) if one.count]
+        means = [one.mean for one, _ in kept]
+        reach = [one.high - one.mean if np.isfinite(one.high) else 0.0 for one, _ in kept]
+        axis.errorbar(means, [place for _, place in kept], xerr=reach, fmt=marker, color=color, markersize=4.6,
+                      markerfacecolor="white" if number % 2 else color, elinewidth=1.0, label=label)  # fmt: skip
+    axis.set_yticks(range(len(names)), list(names)[::-1])
+    axis.set_ylim(-0.6, len(names) - 0.4)
+    for k in range(len(names) - 1):
+        axis.axhline(k + 0.5, color="#eeeeee", linewidth=0.8, zorder=0)
+    axis.grid(visible=False, axis="y")
 
 
 def footnote(figure: Any, text: str) -> None:

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import Schedule, Search, Sinkhorn, align
+from .. import Alignment, Schedule, Search, Sinkhorn, align
 from ..arrays import Array, as_like, namespace
 from ..baselines import adversarial, earth_mover, gromov_wasserstein, learn_maps, softassign, wasserstein_procrustes
 from ..baselines.adversarial import Progress, refine_run
+from ..baselines.gromov_wasserstein import AUTHORS
 from ..baselines.procrustes import procrustes_map
 from ..retrieval import refine
 from ..starts import signature
@@ -38,7 +39,7 @@ class Sizes:
 
     def frequent(self, system: str) -> int:
         """Return how many frequent words a system uses: these are shuffled among themselves."""
-        return self.exact if system in ("earth mover", "softassign") else self.words
+        return self.exact if system in ("earth mover", "earth mover, annealed", "softassign") else self.words
 
     @classmethod
     def of(cls, quick: bool, words: int, *, cuda: bool = False) -> Sizes:
@@ -70,15 +71,15 @@ class Job:
         return w, as_like(np.eye(self.y.shape[1]), self.y)
 
 
-def invariant(job: Job, p: float) -> Array:
+def invariant(job: Job, p: float) -> Alignment:
     """Run InvarOT on the frequent words; for p = 2, which is never called aligned on words, with one wave of starts."""
     effort = "normal" if math.isinf(p) else "quick"
     x, y = job.first(job.sizes.words)
-    return align(x, y, p=p, effort=effort, rng=job.seed, solver=SOLVER, search=Search(ordered=True)).map
+    return align(x, y, p=p, effort=effort, rng=job.seed, solver=SOLVER, search=Search(ordered=True))
 
 
 def _solve_and_refine(job: Job) -> Maps:
-    found = refine(job.x, job.y, invariant(job, math.inf))
+    found = refine(job.x, job.y, invariant(job, math.inf).map)
     return found.x_map, found.y_map
 
 
@@ -93,14 +94,6 @@ def _run_wasserstein_procrustes(job: Job) -> Maps:
     count = job.sizes.batches
     small = {"batch": 200, "epochs": 1, "start_size": 300, "start_iterations": 20} if count < 100 else {}
     return job.one(wasserstein_procrustes(job.x, job.y, iterations=count, rng=job.seed, **small).map)
-
-
-def _run_gromov_wasserstein(job: Job) -> Maps:
-    return job.one(gromov_wasserstein(*job.first(job.sizes.words), epsilon=5e-4, rng=job.seed).map)
-
-
-def _run_earth_mover(job: Job) -> Maps:
-    return job.one(earth_mover(*job.first(job.sizes.exact), max_iter=20, rng=job.seed).map)
 
 
 def _run_softassign(job: Job) -> Maps:
@@ -125,6 +118,24 @@ def game_options(sizes: Sizes, words: int) -> dict[str, Any]:
             "criterion_words": min(10_000, words)}  # fmt: skip
 
 
+# systems whose result has a plan, from which matches can be read
+COUPLED: dict[str, Callable[[Job], Alignment]] = {
+    "Gromov–Wasserstein": lambda job: gromov_wasserstein(
+        *job.first(job.sizes.words), epsilon=AUTHORS, max_iter=1000, rng=job.seed
+    ),
+    "earth mover": lambda job: earth_mover(*job.first(job.sizes.exact), max_iter=20, rng=job.seed),
+    "earth mover, annealed": lambda job: earth_mover(
+        *job.first(job.sizes.exact), annealed=True, max_iter=20, rng=job.seed
+    ),
+    "l_2-InvarOT": lambda job: invariant(job, 2.0),
+    "l_∞-InvarOT": lambda job: invariant(job, math.inf),
+}
+
+
+def _couple(name: str) -> Callable[[Job], Iterator[Stage]]:
+    return _as_one_stage(name, lambda job: job.one(COUPLED[name](job).map))
+
+
 def _as_one_stage(name: str, work: Callable[[Job], Maps]) -> Callable[[Job], Iterator[Stage]]:
     """Wrap a system that gives one row."""
     return lambda job: iter([(name, work(job))])
@@ -134,11 +145,11 @@ SYSTEMS: dict[str, Callable[[Job], Iterator[Stage]]] = {
     "Procrustes": _as_one_stage("Procrustes", lambda job: job.one(procrustes_map(job.x, job.y, job.known))),
     "adversarial": _run_adversarial,
     "Wasserstein–Procrustes": _as_one_stage("Wasserstein–Procrustes", _run_wasserstein_procrustes),
-    "Gromov–Wasserstein": _as_one_stage("Gromov–Wasserstein", _run_gromov_wasserstein),
+    "Gromov–Wasserstein": _couple("Gromov–Wasserstein"),
     "self-learning": _as_one_stage("self-learning", _run_self_learning),
-    "earth mover": _as_one_stage("earth mover", _run_earth_mover),
+    "earth mover": _couple("earth mover"),
     "softassign": _as_one_stage("softassign", _run_softassign),
-    "l_2-InvarOT": _as_one_stage("l_2-InvarOT", lambda job: job.one(invariant(job, 2.0))),
-    "l_∞-InvarOT": _as_one_stage("l_∞-InvarOT", lambda job: job.one(invariant(job, math.inf))),
+    "l_2-InvarOT": _couple("l_2-InvarOT"),
+    "l_∞-InvarOT": _couple("l_∞-InvarOT"),
     "l_∞-InvarOT + refine": _as_one_stage("l_∞-InvarOT + refine", _solve_and_refine),
 }

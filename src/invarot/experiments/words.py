@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,13 +15,17 @@ from ..arrays import Array, on_cuda, place
 from ..errors import MissingExtra
 from ..retrieval import evaluate
 from ..words import shuffled_order
-from .run import Cell, Context, Experiment, Row, held
-from .style import INK, LOOKS, footnote
+from .findings import Finding, Interval, both, estimate, is_above, pair_up
+from .published import find_published
+from .run import Cell, Context, Experiment, Row
+from .style import dot_rows, footnote, typeset
 from .systems import SYSTEMS, Job, Sizes
 from .tasks import Task, find_tasks
+from .tracks import correlate
 
+LEVEL = 2.0  # points: "comparable"
+QUIET = 1.5  # load of a machine that does little else than a run of one thread
 RIVALS = ("adversarial", "adversarial + refine", "Wasserstein–Procrustes", "Gromov–Wasserstein", "self-learning")
-QUICKEST = 0.01  # seconds; a log axis has no zero
 FAILED = 0.5  # a run fails if its precision is below this share of supervised Procrustes'
 
 
@@ -69,7 +74,8 @@ class Setting:
             for side, order in zip((pair.x, pair.y), orders, strict=True)
         )
         sizes = Sizes.of(context.quick, len(pair.x), cuda=on_cuda(x))
-        row: Row = {"pair": task.name, "words": len(pair.x), "shuffled": shuffled, "seed": seed}
+        load = round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None
+        row: Row = {"load": load, "pair": task.name, "words": len(pair.x), "shuffled": shuffled, "seed": seed}
         return cls(x, y, known, moved, sizes, row)
 
     def score(self, system: str, maps: tuple[Array, Array], seconds: float) -> Row:
@@ -108,7 +114,7 @@ def summary(rows: list[Row]) -> list[Row]:
         scores = [row["precision_csls"] for row in some]
         found.append({
             "pair": key[0], "system": key[1], "shuffled": key[2], "runs": len(some), "csls": float(np.mean(scores)),
-            "csls_sd": float(np.std(scores)), "nn": float(np.mean([row["precision_nn"] for row in some])),
+            "csls_sd": float(np.std(scores)), "paper": find_published(key[1], key[0]), "nn": float(np.mean([row["precision_nn"] for row in some])),
             "nn_sd": float(np.std([row["precision_nn"] for row in some])),
             "failed": sum(score < FAILED * bar[0] for score in scores) if bar else 0,
             "seconds": float(np.mean([row["seconds"] for row in some])),
@@ -118,70 +124,67 @@ def summary(rows: list[Row]) -> list[Row]:
 
 
 def draw(rows: list[Row], pyplot: Any) -> Any:
-    lines = summary(rows)
-    names = list(dict.fromkeys(line["system"] for line in lines))
-    pairs = list(dict.fromkeys(line["pair"] for line in lines))
-    figure, axes = pyplot.subplots(1, 2, figsize=(10.8, 0.55 * len(names) + 1.6), sharey=True)
-    height = 0.8 / len(pairs)
-    level = {(pair, name): len(names) - 0.6 - names.index(name) - height * (number + 0.5)
-             for number, pair in enumerate(pairs) for name in names}  # fmt: skip
-    for number, pair in enumerate(pairs):
-        some = [line for line in lines if line["pair"] == pair and not line["shuffled"]]
-        mixed = [line for line in lines if line["pair"] == pair and line["shuffled"]]
-        ordered, other = ([level[pair, line["system"]] for line in part] for part in (some, mixed))
-        color, hatch = LOOKS[number % len(LOOKS)][0], ("", "////", "....", "xx", "\\\\", "++")[number % 6]
-        style = {"height": 0.9 * height, "color": color, "hatch": hatch, "edgecolor": "white", "label": pair}
-        axes[0].barh(ordered, [line["csls"] for line in some], xerr=[line["csls_sd"] or np.nan for line in some],
-                     capsize=2, error_kw={"elinewidth": 0.8}, **style)  # fmt: skip
-        axes[0].plot([line["csls"] for line in mixed], other, "D", color="white", markeredgecolor=INK,
-                     markersize=3.4, markeredgewidth=0.8, linestyle="none")  # fmt: skip
-        for row in (row for row in rows if row["pair"] == pair and not row["shuffled"]):
-            inside = color if row["device"] == "cuda" else "white"
-            axes[1].plot(max(row["seconds"], QUICKEST), level[pair, row["system"]], "o", color=color,
-                         markerfacecolor=inside, markersize=4.2)  # fmt: skip
-    axes[0].set_yticks(range(len(names)), names[::-1])
-    axes[0].set_ylim(-0.6, len(names) - 0.4)
-    axes[0].set(
-        title="precision@1 with CSLS, per cent", xlim=(0, min(100.0, 1.12 * max(line["csls"] for line in lines)))
-    )
-    axes[1].set(title="seconds to find the map, per run", xscale="log", xlim=(0.8 * QUICKEST, None))
-    axes[1].xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    for axis in axes:
-        axis.grid(visible=False, axis="y")
-    handles, labels = axes[0].get_legend_handles_labels()
-    axes[1].legend(handles, labels, fontsize=8.5, loc="upper left", bbox_to_anchor=(1.01, 1.0))
-    footnote(figure, "Bars: rows in order of frequency, mean and one standard deviation over seeds; diamonds: rows "
-                     "shuffled. Procrustes uses a dictionary, the others do not.\nSeconds: full circles on a "
-                     f"GPU, hollow ones on a processor; {QUICKEST:g} or less at the edge. Nearest neighbours and failures: "
-                     "summary.csv; each run: data.csv.")  # fmt: skip
+    names = list(dict.fromkeys(row["system"] for row in rows))
+    pairs = list(dict.fromkeys(row["pair"] for row in rows))
+    columns = min(3, len(pairs))
+    lines = -(-len(pairs) // columns)
+    figure, axes = pyplot.subplots(lines, columns, figsize=(2.6 + 3.2 * columns, (0.34 * len(names) + 0.9) * lines),
+                                   sharey=True, squeeze=False)  # fmt: skip
+    for axis, pair in zip(axes.flat, pairs, strict=False):
+        series = {
+            label: {name: estimate(row["precision_csls"] for row in rows
+                                   if (row["pair"], row["system"], row["shuffled"]) == (pair, name, shuffled))
+                    for name in names}
+            for label, shuffled in (("rows in order of frequency", False), ("rows shuffled", True))
+        }  # fmt: skip
+        dot_rows(axis, [typeset(name) for name in names], series)
+        axis.set_title(pair)
+    for axis in axes[-1]:
+        axis.set_xlabel("precision@1, per cent (CSLS)")
+    axes[0, -1].legend(loc="upper left", bbox_to_anchor=(1.01, 1.0))
+    footnote(figure, "Mean over seeds and its 95 % interval (none with one seed). Procrustes uses a dictionary, the others do "
+                     "not.\nNearest neighbours and failures: summary.csv; each run: data.csv.")  # fmt: skip
     figure.tight_layout()
     return figure
 
 
-def conclude(rows: list[Row]) -> str:
-    lines = summary(rows)
-    ordered = [line for line in lines if not line["shuffled"]]
-    mean = {
-        name: tuple(
-            float(np.mean([line[key] for line in ordered if line["system"] == name])) for key in ("csls", "seconds")
-        )
-        for name in dict.fromkeys(line["system"] for line in ordered)
-    }
-    claims = []
-    rivals = {name: mean[name] for name in RIVALS if name in mean}
-    for name in ("l_∞-InvarOT", "l_∞-InvarOT + refine"):
-        if name in mean and rivals:
-            best = max(value for value, _ in rivals.values())
-            claims.append(f"{name} within 2 points of the best rival: {held(mean[name][0] >= best - 2)}")
-            if "self-learning" in rivals:
-                claims.append(f"faster than self-learning: {held(mean[name][1] < rivals['self-learning'][1])}")
-    failed = sum(line["failed"] for line in lines)
-    runs = sum(line["runs"] for line in lines)
-    listing = "; ".join(f"{name} {score:.1f} % in {seconds:.1f} s" for name, (score, seconds) in mean.items())
-    return (
-        f"Comparable accuracy at less cost: {'; '.join(claims) or 'not tested'}. "
-        f"{listing or 'No run in order of frequency'}. {failed} of {runs} runs failed."
+def compare(rows: list[Row], left: str, right: str) -> Interval:
+    """Return the difference of two systems over directions, rows in order (each direction's mean over seeds)."""
+    some = [row for row in rows if not row["shuffled"]]
+    return estimate(
+        pair_up(some, lambda row: row["pair"], "precision_csls", of={"system": left}, less={"system": right})
     )
+
+
+def rank_agreement(rows: list[Row]) -> Interval:
+    """Return the rank correlation over systems of our scores with the paper's, direction by direction."""
+    lines = [line for line in summary(rows) if not line["shuffled"] and line["paper"] is not None]
+    by_pair = [
+        [line for line in lines if line["pair"] == pair] for pair in dict.fromkeys(line["pair"] for line in lines)
+    ]
+    return estimate(correlate([line["csls"] for line in some], [line["paper"] for line in some]) for some in by_pair)
+
+
+def judge(rows: list[Row]) -> list[Finding]:
+    systems = {row["system"] for row in rows}
+    pairs = dict.fromkeys(row["pair"] for row in rows)
+    found = []
+    for name in ("l_∞-InvarOT", "l_∞-InvarOT + refine"):
+        gaps = {rival: compare(rows, name, rival) for rival in RIVALS if rival in systems}
+        if name in systems and gaps:
+            text = "; ".join(f"− {rival} {one.show(1)}" for rival, one in gaps.items())
+            found.append(Finding(f"comparable accuracy: {name} within {LEVEL:g} points of every rival as published",
+                                 f"{text}; {len(pairs)} directions", both(*(is_above(one, -LEVEL) for one in gaps.values()))))  # fmt: skip
+    ranks = rank_agreement(rows)
+    found.append(Finding("the systems rank as in the paper's Table 1 (rank correlation above 0.5; other vectors there)",
+                         f"{ranks.show(2)}, {ranks.count} directions", is_above(ranks, 0.5)))  # fmt: skip
+    quiet = [row for row in rows if row.get("load") is not None and row["load"] <= QUIET]
+    faster = {rival: estimate(pair_up(quiet, lambda row: (row["pair"], row["device"]), "seconds", of={"system": rival},
+                                      less={"system": "l_∞-InvarOT"})) for rival in RIVALS if rival in systems}  # fmt: skip
+    text = "; ".join(f"{rival} {one.show(1)} s more" for rival, one in faster.items() if one.count)
+    found.append(Finding("a fraction of the cost of every rival", f"{text or 'no run on a quiet machine'}; {len(quiet)} of "
+                         f"{len(rows)} runs were made on one", both(*map(is_above, faster.values()))))  # fmt: skip
+    return found
 
 
 EXPERIMENT = Experiment(
@@ -189,6 +192,6 @@ EXPERIMENT = Experiment(
     "Accuracy on a par with the state of the art at a fraction of the computational cost.",
     cells,
     draw,
-    conclude,
+    judge,
     summarise=summary,
 )

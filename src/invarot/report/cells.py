@@ -10,7 +10,7 @@ from typing import Any
 
 from ..cells import plot
 from ..files import write_file
-from .markup import count, percent, section, text
+from .markup import count, section, text
 
 MEANING = {
     "aligned": "The two assays are aligned.",
@@ -95,13 +95,13 @@ def _picture(rna: Any, atac: Any, color: str | None, names: tuple[str, str]) -> 
 
 def _preparation(facts: dict[str, Any]) -> str:
     reasons = "".join(f"<li>{text(one)}</li>" for one in facts["preparation"])
-    proposals = facts["proposals"]
+    choices = facts["choices"]
     rows = "".join(
-        f"<tr><td>{text(view)}</td><td>{percent(float(alone), 1)}</td><td>{percent(float(together), 1)}</td></tr>"
-        for view, alone, together in zip(proposals["view"], proposals["alone"], proposals["together"], strict=True)
+        f"<tr><td>{text(name)}</td><td>{float(score):.3f}</td></tr>"
+        for name, score in zip(choices["composition"], choices["agreement"], strict=True)
     )
-    head = "<tr><th>proposed by</th><th>score there</th><th>score in all views</th></tr>"
-    note = "Every view proposes a map; the one that scores best in all views together is kept."
+    head = "<tr><th>plan of the search</th><th>agreement</th></tr>"
+    note = "Many starts propose plans; the one under which the two assays agree best is kept."
     return section("preparation", "Preparation", f"<ul>{reasons}</ul><p>{note}</p><table>{head}{rows}</table>")
 
 

@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import to_numpy
+from ..arrays import to_numpy, unit_rows
 from ..retrieval.neighbours import neighbours
 from ..translation.model import Translation
 from ..translation.pipeline import map_known
 from ..words.dictionaries import read_dictionary
-from .spaces import Spaces, project, sample_rows
+from .explorer import MOST, Explorer
+from .spaces import Spaces, principal_plane, project, sample_rows
+from .views import choose_targets
 
 ROWS = 2000  # source words in the table
 BEST = 3  # translations per word
@@ -41,6 +43,7 @@ class Contents:
     model: Translation
     rows: tuple[Row, ...]
     spaces: Spaces
+    explorer: Explorer
     scores: dict[str, Any] | None
 
     @property
@@ -69,15 +72,40 @@ def gather(model: Translation, dictionary: Dictionary | None = None) -> Contents
     for left, right in pairs or ():
         listed.setdefault(left, set()).add(right)
     x, y = model.clouds
-    asked = np.arange(min(ROWS, len(x)))
+    asked = np.arange(min(MOST, SEARCHED, len(x)))
     found, values = neighbours(x[:SEARCHED], y[:SEARCHED], k=min(BEST, len(y)), queries=asked)
     found, values = to_numpy(found), to_numpy(values)
     rows = []
-    for i, word in enumerate(model.source.words[: len(asked)]):
+    for i, word in enumerate(model.source.words[: min(ROWS, len(asked))]):
         best = tuple((model.target.words[j], float(value)) for j, value in zip(found[i], values[i], strict=True))
         rows.append(Row(i + 1, word, best, frozenset(listed.get(word, ())) & {one for one, _ in best}))
-    drawn = sample_rows(model.source.words[: len(asked)])
-    return Contents(model, tuple(rows), _project(model, drawn, found[drawn, 0], (x, y)), scores)
+    drawn = sample_rows(model.source.words[: len(rows)])
+    spaces = _project(model, drawn, found[drawn, 0], (x, y))
+    return Contents(model, tuple(rows), spaces, explore(model, found, values, (x, y)), scores)
+
+
+def explore(model: Translation, found: Floats, values: Floats, common: tuple[Floats, Floats]) -> Explorer:
+    """Return what the explorer shows: the first words of both sides, with the targets that they are translated to."""
+    count = len(found)
+    targets = choose_targets(np.unique(found), min(len(model.target), SEARCHED), min(MOST, len(model.target)))
+    place = np.full(len(model.target), -1)
+    place[targets] = np.arange(len(targets))
+    both = tuple(to_numpy(unit_rows(rows, safe=True)) for rows in (common[0][:count], common[1][targets]))
+    plane = principal_plane(np.concatenate(both))
+    prepared = (
+        to_numpy(map_known(model.steps[:1], model.source.first(count), "source")),
+        to_numpy(map_known(model.steps[:1], model.target.take(targets), "target")),
+    )
+    return Explorer(
+        names=(model.source.words[:count], [model.target.words[j] for j in targets]),
+        before=(prepared[0] @ principal_plane(prepared[0]), prepared[1] @ principal_plane(prepared[1])),
+        after=(both[0] @ plane, both[1] @ plane),
+        matches=place[found],
+        scores=values,
+        loose=(np.zeros(0, int), np.zeros(0, int)),
+        score_name="score",
+        totals=(len(model.source), len(model.target)),
+    )
 
 
 def _project(model: Translation, left: Floats, right: Floats, common: tuple[Floats, Floats]) -> Spaces:

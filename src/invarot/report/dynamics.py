@@ -8,14 +8,14 @@ from typing import Any
 
 from .contents import Contents
 from .figures import Run, line_chart
-from .markup import bar, count, number, section, text
+from .markup import bar, count, fold, number, text
 
 # Key in the history, title, whether on a log axis, note.
 STEPS = (
     ("objective", "Objective", False, "Score of the plan; at the same epsilon larger is better."),
     ("epsilon", "Epsilon", True, "Entropy weight of the matching, annealed from soft to sharp. Log scale."),
     ("map_change", "Change of the map", True, "Relative change of the map per step. Log scale."),
-    ("plan_change", "Change of the plan", True, "Relative change of the words’ images under the plan. Log scale."),
+    ("plan_change", "Change of the plan", True, "Relative change of the images under the plan. Log scale."),
 )
 RIGHT = ("Right at 1", "Share of the dictionary’s words right at 1, among the words of the stage.")
 ROUNDS = (
@@ -32,10 +32,7 @@ ACCURACY_COLUMNS = ("after", "stage", "right_at_1")
 def dynamics_section(contents: Contents) -> str:
     steps, rounds = contents.steps, contents.rounds
     runs = find_runs(steps)
-    charts = []
-    for key, title, log, note in STEPS:
-        values = [_value(row, key) for row in steps]
-        charts.append(chart_card(f"chart-{key.replace('_', '-')}", values, title, note, runs, log=log))
+    charts = step_charts(steps, runs)
     if any("right" in row for row in steps):
         charts.append(chart_card("chart-right", [_value(row, "right") for row in steps], *RIGHT, runs))
     for key, title, note in ROUNDS:
@@ -49,7 +46,16 @@ def dynamics_section(contents: Contents) -> str:
         lead += "that follows."
     columns = " two" * (len(charts) == 4)  # four charts in two rows of two
     body = f'<p>{text(lead)}</p><div class="charts{columns}">{"".join(charts)}</div>'
-    return section("dynamics", "How it was learned", body + _times(contents) + _numbers(contents))
+    return fold("dynamics", "How it was learned", body + _times(contents) + _numbers(contents))
+
+
+def step_charts(steps: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> list[str]:
+    """Return a chart of each quantity that the solver records."""
+    charts = []
+    for key, title, log, note in STEPS:
+        values = [_value(row, key) for row in steps]
+        charts.append(chart_card(f"chart-{key.replace('_', '-')}", values, title, note, runs, log=log))
+    return charts
 
 
 def find_runs(steps: Sequence[Mapping[str, Any]]) -> list[Run]:
@@ -101,20 +107,24 @@ def _times(contents: Contents) -> str:
 
 def _numbers(contents: Contents) -> str:
     columns = [name for name in STEP_COLUMNS if name != "right" or any(name in row for row in contents.steps)]
-    tables = _table("Steps of the solver", "steps-caption", columns, contents.steps)
+    tables = table("Steps of the solver", "steps-caption", columns, contents.steps)
     if contents.rounds:
         numbered = [{"round": i, **row} for i, row in enumerate(contents.rounds, 1)]
-        tables += _table("Rounds of refinement", "rounds-caption", ROUND_COLUMNS, numbered)
+        tables += table("Rounds of refinement", "rounds-caption", ROUND_COLUMNS, numbered)
     if contents.accuracies:
         watched = [
             {"after": i, "stage": row["stage"], "right_at_1": row["precision@1"]}
             for i, row in enumerate(contents.accuracies, 1)
         ]
-        tables += _table("Accuracy against the dictionary", "accuracy-caption", ACCURACY_COLUMNS, watched)
+        tables += table("Accuracy against the dictionary", "accuracy-caption", ACCURACY_COLUMNS, watched)
+    return fold_numbers(tables)
+
+
+def fold_numbers(tables: str) -> str:
     return f"<details><summary>All numbers of the charts</summary>{tables}</details>"
 
 
-def _table(caption: str, name: str, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
+def table(caption: str, name: str, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
     head = "".join(f'<th scope="col">{text(column.replace("_", " "))}</th>' for column in columns)
     body = "".join(f"<tr>{''.join(f'<td>{text(number(row.get(c), 4))}</td>' for c in columns)}</tr>" for row in rows)
     return (

@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from .contents import SEARCHED, Contents, Row
-from .markup import count, minus, number, section, text, word_markup
+from .markup import count, fold, minus, number, section, text, word_markup
 
 SORTED_BY = (("rank", "Rank"), ("word", "Word"), ("best", "Translation"), ("score", "Score"))
 OTHERS = ("Second", "Third")
@@ -77,34 +77,34 @@ def settings_section(contents: Contents) -> str:
         for name, side in (("source", model.source), ("target", model.target))
     ]
     given = [
-        (NAMES.get(name, name.replace("_", " ")), _to_text(value))
+        (NAMES.get(name, name.replace("_", " ")), to_text(value))
         for name, value in {**model.recipe.as_dict(), **model.settings}.items()
     ]
-    body = f"<div><h3>Steps</h3>{_facts((step.name, step.status) for step in model.steps)}</div>"
-    body += f"<div><h3>Settings</h3>{_facts([*sides, *given])}</div>"
-    body += f"<div><h3>Versions that wrote this page</h3>{_facts(_versions())}</div>"
+    body = f"<div><h3>Steps</h3>{facts((step.name, step.status) for step in model.steps)}</div>"
+    body += f"<div><h3>Settings</h3>{facts([*sides, *given])}</div>"
+    body += f"<div><h3>Versions that wrote this page</h3>{facts(find_versions())}</div>"
     remarks = "".join(f"<li>{text(one)}</li>" for side in (model.source, model.target) for one in side.warnings)
     if remarks:
         remarks = f"<h3>Warnings while reading</h3><ul>{remarks}</ul>"
-    return section("settings", "Settings and versions", f'<div class="facts">{body}</div>{remarks}')
+    return fold("settings", "Settings and versions", f'<div class="facts">{body}</div>{remarks}')
 
 
-def _facts(pairs: Iterable[tuple[str, str]]) -> str:
+def facts(pairs: Iterable[tuple[str, str]]) -> str:
     inside = "".join(f"<div><dt>{text(name)}</dt><dd>{text(value)}</dd></div>" for name, value in pairs)
     return f'<dl class="pairs card">{inside}</dl>'
 
 
-def _to_text(value: Any) -> str:
+def to_text(value: Any) -> str:
     if isinstance(value, Mapping):
-        return ", ".join(f"{key} {_to_text(one)}" for key, one in value.items())
+        return ", ".join(f"{key} {to_text(one)}" for key, one in value.items())
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return ", ".join(_to_text(one) for one in value)
+        return ", ".join(to_text(one) for one in value)
     if value is None or isinstance(value, bool):
         return "not set" if value is None else "yes" if value else "no"
     return number(value, 6)
 
 
-def _versions() -> list[tuple[str, str]]:
+def find_versions() -> list[tuple[str, str]]:
     found = []
     for name in ("invarot", "numpy", "scipy"):
         try:

@@ -17,7 +17,12 @@ def text(value: object) -> str:
     Control characters, lone surrogates and invisible format characters (bidirectional overrides among them) become
     U+FFFD: they cannot be displayed, and some change the text next to them.
     """
-    return html.escape("".join(_replace_invisible(c) for c in str(value)), quote=True)
+    return html.escape(visible(str(value)), quote=True)
+
+
+def visible(value: str) -> str:
+    """Replace what cannot be displayed; the result is not escaped."""
+    return value if value.isascii() and value.isprintable() else "".join(_replace_invisible(c) for c in value)
 
 
 def _replace_invisible(c: str) -> str:
@@ -66,6 +71,13 @@ def section(name: str, heading: str, body: str) -> str:
     """Return a section of the page with its heading."""
     title = element("h2", text(heading), id=f"{name}-heading")
     return element("section", title + body, id=name, aria_labelledby=f"{name}-heading")
+
+
+def fold(name: str, heading: str, body: str) -> str:
+    """Return a section that is closed until it is asked for."""
+    title = element("h2", text(heading), id=f"{name}-heading")
+    inside = f'<details class="fold"><summary>{title}</summary>{body}</details>'
+    return element("section", inside, id=name, class_="folded", aria_labelledby=f"{name}-heading")
 
 
 def picture(name: str, size: tuple[float, float], title: str, description: str, inside: str, *, kind: str) -> str:

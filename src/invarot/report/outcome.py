@@ -1,4 +1,4 @@
-"""The verdict with its evidence, and the accuracy if there is a dictionary."""
+"""The verdict, what it rests on and what to do; its evidence; the accuracy if there is a dictionary."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from dataclasses import asdict
 from typing import Any
 
 from ..alignment.judging.rule import RULE
+from ..alignment.verdict import Verdict
 from .contents import Contents
 from .dynamics import chart_card
 from .figures import probability_scale
-from .markup import bar, count, number, percent, section, text
+from .markup import bar, count, fold, number, percent, section, text
 
 WATCHED = (
     "After each stage of the solve, each round of refinement and each later step. The dictionary is used for measuring only, "
@@ -17,64 +18,82 @@ WATCHED = (
 )
 SIGNS = {"aligned": "✓", "coarse": "≈", "doubtful": "?", "failed": "✕"}
 MEANING = {
-    "aligned": "The two vocabularies are aligned. Single translations may still be wrong, especially those of rare "
-    "words.",
+    "aligned": "The two vocabularies are aligned.",
     "coarse": "The two vocabularies are aligned to within neighbourhoods: expect a related word rather than the translation.",
-    "doubtful": "The evidence is not conclusive. Check the translations of words you know before you use the others.",
-    "failed": "The two vocabularies are not aligned: expect the translations below to be wrong. More words, "
-    "vectors from more similar texts, or the preset “best” may help.",
+    "doubtful": "The evidence is not conclusive.",
+    "failed": "The two vocabularies are not aligned: expect the translations below to be wrong.",
+}
+ADVICE = {
+    "aligned": "Use the translations; single ones may still be wrong, especially those of rare words.",
+    "coarse": "Use groups of words; check a single translation before you use it.",
+    "doubtful": "Check the translations of words you know before you use the others.",
+    "failed": "Do not use this model. More words, vectors from more similar texts, a few known pairs or the preset “best” may help.",
 }
 
 # Key in the evidence: title, and a text that continues the number shown before it.
 EVIDENCE = {
     "gain": (
         "Better than chance",
-        "less distance to the nearest target than by chance, for words held out of the fit. Chance is the same target with "
+        "less distance to the nearest target than by chance, for {thing}s held out of the fit. Chance is the same target with "
         "every principal coordinate shuffled, fitted in the same way.",
     ),
     "split": (
-        "Held-out words agree",
-        "of the words are sent to the same target by a map fitted without them.",
+        "Held-out {thing}s agree",
+        "of the {thing}s are sent to the same target by a map fitted without them.",
     ),
     "surplus": (
         "More than chance agrees",
-        "more words are sent to the same target by maps fitted without them than by chance; more words are stronger evidence.",
+        "more {thing}s are sent to the same target by maps fitted without them than by chance; more {thing}s are stronger evidence.",
     ),
-    "points": ("Words tested", "source words on which this evidence was measured."),
+    "points": ("{Thing}s tested", "source {thing}s on which this evidence was measured."),
     "twins": (
         "Nearer than neighbours",
-        "is how much nearer held-out words lie to their targets than neighbours of one language lie to each other, as a "
-        "part of that distance; between languages it is about 0, and far below where the map is wrong.",
+        "is how much nearer held-out {thing}s lie to their targets than neighbours on one side lie to each other, as a "
+        "part of that distance; between unlike spaces it is about 0, and far below where the map is wrong.",
     ),
     "smooth": (
         "Correlated residuals",
-        "is the correlation of the residuals of neighbouring words: 0 for noise, larger for a wrong rotation.",
+        "is the correlation of the residuals of neighbouring {thing}s: 0 for noise, larger for a wrong rotation.",
     ),
     "lead": (
         "Better than reflected",
         "is the log of the squared distance to targets under the best reflected map, over that under the map: 0 where both fit alike.",
     ),
-    "errors": ("Surely better", "standard errors lie between the map and reflected ones, on the mean."),
-    "least_errors": ("Surely better than each", "standard errors lie between the map and the best reflected one."),
-    "drift": ("Drift", "of the words are nearer to an image than the target that a refitted map gives it."),
-    "blur": (
-        "Blur",
-        "of the words would be nearer than the right one, if reflected maps are as plausible as they fit.",
+    "least_errors": (
+        "Surely better than each",
+        "standard errors lie between the map and the best reflected one, for {thing}s held out of the fit of both.",
     ),
-    "residual": ("Residual", "of the variance of the target is left between held-out words and their targets."),
+    "crowding": (
+        "Crowded places agree",
+        "is how much better the map sends crowded places to crowded places than reflected maps do, as a rank correlation.",
+    ),
+    "inner_crowding": (
+        "So do places alike",
+        "is the same for nearer neighbours, at equal distance from the centre.",
+    ),
+    "residual": ("Residual", "of the variance of the target is left between held-out {thing}s and their targets."),
     "dimensions": ("Dimensions", "effective dimensions of the flatter space."),
     "better": ("Better answers", "answers of the default starts score higher."),
     "rivals": (
         "Rival maps",
-        "other maps have the same score but send words to other targets. Above 0 the vocabularies may be symmetric, and the "
+        "other maps have the same score but send {thing}s to other targets. Above 0 the two sides may be symmetric, and the "
         "choice between the maps is then arbitrary.",
     ),
 }
 
 
+HINTS = ("try ", "seeds=", "known pairs", "pass ")  # how a reason that is advice can be told from one that is evidence
+
+
 def verdict_section(contents: Contents) -> str:
-    """Return the verdict, its probability on a scale, and all evidence with explanations."""
-    verdict = contents.model.verdict
+    """Return the verdict, what it rests on, and what to do."""
+    meaning = f"{MEANING.get(contents.model.verdict.word, '')} No dictionary was used to learn or to judge."
+    advice = ADVICE.get(contents.model.verdict.word, "")
+    return verdict_card(contents.model.verdict, "word", "its translation", meaning, advice)
+
+
+def verdict_card(verdict: Verdict, thing: str, other: str, meaning: str, advice: str) -> str:
+    """Return the section with the verdict: one card."""
     scale = probability_scale(
         "probability", verdict.probability, (RULE["failed"], RULE["coarse"]), title=f"Probability {verdict.probability:.2f}",
         description=f"On a scale from 0 to 1: failed below {RULE['failed']:g}, right from {RULE['coarse']:g} on, "
@@ -84,20 +103,34 @@ def verdict_section(contents: Contents) -> str:
         f'<p class="word {text(verdict.word)}"><span aria-hidden="true">{SIGNS.get(verdict.word, "•")}</span> '
         f'{text(verdict.word.capitalize())}</p><p class="probability">Probability that the map is right: '
         f"<strong>{verdict.probability:.2f}</strong></p>"
-        f'<p class="probability">Words nearer to a word’s image than its translation: '
+        f'<p class="probability">{thing.capitalize()}s nearer to the image of a {thing} than {text(other)}: '
         f"<strong>{verdict.resolution.estimate:.1%}</strong> "
         f"({verdict.resolution.low:.1%} to {verdict.resolution.high:.1%})</p>"
     )
-    meaning = f"{MEANING.get(verdict.word, '')} No dictionary was used to learn or to judge."
-    cards = "".join(_evidence(name, value) for name, value in asdict(verdict.evidence).items())
-    evidence = f'<h3>Evidence for the probability</h3><dl class="evidence">{cards}</dl>'
-    body = f'<div class="verdict card"><div>{word}</div><div>{scale}</div><p>{text(meaning)}</p></div>{evidence}'
+    hints = [one for one in verdict.reasons if any(mark in one for mark in HINTS)]
+    rests = "".join(f"<li>{text(_sentence(one))}</li>" for one in verdict.reasons if one not in hints)
+    todo = "".join(f"<li>{text(_sentence(one))}</li>" for one in (advice, *hints) if one)
+    body = f'<div class="verdict card"><div>{word}</div><div>{scale}</div><p>{text(meaning)}</p>'
+    body += f'<h3>What it rests on</h3><ul class="plain">{rests}</ul>' if rests else ""
+    body += f'<h3>What to do</h3><ul class="plain">{todo}</ul></div>' if todo else "</div>"
     return section("verdict", "Verdict", body)
 
 
-def _evidence(name: str, value: Any) -> str:
+def evidence_section(verdict: Verdict, thing: str) -> str:
+    """Return all evidence with explanations, folded."""
+    cards = "".join(_evidence(name, value, thing) for name, value in asdict(verdict.evidence).items())
+    return fold("evidence", "All evidence for the probability", f'<dl class="evidence">{cards}</dl>')
+
+
+def _sentence(told: str) -> str:
+    return told[:1].upper() + told[1:] + ("" if told.endswith((".", "!", "?")) else ".")
+
+
+def _evidence(name: str, value: Any, thing: str) -> str:
     title, meaning = EVIDENCE.get(name, (name.replace("_", " ").capitalize(), ""))
-    share = isinstance(value, float) and name not in ("twins", "lead", "errors", "least_errors", "dimensions")
+    title, meaning = (one.format(thing=thing, Thing=thing.capitalize()) for one in (title, meaning))
+    plain = ("twins", "lead", "least_errors", "crowding", "inner_crowding", "dimensions")
+    share = isinstance(value, float) and name not in plain
     shown = percent(value) if share else number(value, 2)
     return (
         f'<div class="card"><dt>{text(title)}</dt><dd class="value">{text(shown)}</dd>{bar(value) if share else ""}'

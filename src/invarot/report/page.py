@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import PurePath
 
@@ -13,19 +14,23 @@ from ..translation.model import Translation
 from ..words.writers import SUFFIXES
 from .contents import Contents, Dictionary, gather
 from .dynamics import dynamics_section
+from .explorer import explorer_section
 from .listing import settings_section, translations_section
 from .markup import count, text
-from .outcome import accuracy_section, verdict_section
+from .outcome import accuracy_section, evidence_section, verdict_section
 from .scatter import spaces_section
 
 SECTIONS = (
     ("verdict", "Verdict", verdict_section),
     ("accuracy", "Accuracy", accuracy_section),
-    ("dynamics", "How it was learned", dynamics_section),
-    ("spaces", "The two spaces", spaces_section),
+    ("explorer", "Both spaces", lambda contents: explorer_section(contents.explorer, thing="word", note=NOTE)),
     ("translations", "Translations", translations_section),
+    ("evidence", "Evidence", lambda contents: evidence_section(contents.model.verdict, "word")),
+    ("dynamics", "How it was learned", dynamics_section),
+    ("spaces", "Before and after", spaces_section),
     ("settings", "Settings", settings_section),
 )
+NOTE = "The plane is that of the largest variance of the common space: points far apart here are far apart there, but close points need not be close."
 ICON = (
     "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><circle cx='6' cy='8' r='4.5' "
     "fill='%232563c4'/><circle cx='10' cy='8' r='4.5' fill='%23d9730d' fill-opacity='.75'/></svg>"
@@ -63,10 +68,25 @@ def render_page(contents: Contents) -> str:
     """Return the page as HTML."""
     model = contents.model
     names = " → ".join(short_name(side.source) for side in (model.source, model.target))
-    sizes = f"{count(len(model.source))} × {count(len(model.target))} words, nothing paired"
-    style, script = _asset("page.css"), _asset("page.js")
-    drawn = {name: draw(contents) for name, _, draw in SECTIONS}
-    links = "".join(f'<li><a href="#{name}">{label}</a></li>' for name, label, _ in SECTIONS if drawn[name])
+    return render_shell(
+        model.verdict.word, names, eyebrow="invarot · word translation without a dictionary",
+        sizes=f"{count(len(model.source))} × {count(len(model.target))} words, nothing paired",
+        sections=[(name, label, draw(contents)) for name, label, draw in SECTIONS], scripts=("fold", "explorer", "page"),
+    )  # fmt: skip
+
+
+def render_shell(
+    word: str,
+    heading: str,
+    *,
+    eyebrow: str,
+    sizes: str,
+    sections: Sequence[tuple[str, str, str]],
+    scripts: Sequence[str],
+) -> str:
+    """Return a page around its sections: name, label in the navigation, markup (empty: left out)."""
+    style, script = _asset("page.css"), "\n".join(_asset(f"{name}.js") for name in scripts)
+    links = "".join(f'<li><a href="#{name}">{label}</a></li>' for name, label, drawn in sections if drawn)
     # Only this script may run, whatever the words of the vocabulary contain.
     allowed = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
     policy = f"default-src 'none'; script-src 'sha256-{allowed}'; style-src 'unsafe-inline'; img-src data:; "
@@ -79,20 +99,20 @@ def render_page(contents: Contents) -> str:
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="generator" content="invarot">
-<title>{text(model.verdict.word.capitalize())}: {text(names)} · invarot</title>
+<title>{text(word.capitalize())}: {text(heading)} · invarot</title>
 <link rel="icon" href="{text(ICON)}">
 <style>{style}</style>
 </head>
 <body>
 <a class="skip" href="#main">Skip to the report</a>
 <header>
-<p class="eyebrow">invarot · word translation without a dictionary</p>
-<h1>{text(names)}</h1>
+<p class="eyebrow">{text(eyebrow)}</p>
+<h1>{text(heading)}</h1>
 <p class="soft">{text(sizes)}</p>
 <nav aria-label="Sections"><ul>{links}</ul></nav>
 </header>
 <main id="main" tabindex="-1">
-{"".join(drawn.values())}
+{"".join(drawn for _, _, drawn in sections)}
 </main>
 <footer><p>Written by invarot. This file is self-contained: it loads nothing and sends nothing.</p></footer>
 <script>{script}</script>

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .contents import Contents
-from .markup import element, percent, picture, section, shorten, text
+from .markup import element, fold, percent, picture, shorten, text
 
 Floats = np.ndarray[Any, Any]
 Box = tuple[float, float, float, float]  # left, top, right, bottom
@@ -100,7 +100,7 @@ def spaces_section(contents: Contents) -> str:
         f'<h3>Before</h3><p>{lead}</p><div class="before">{before}</div>'
         f'<h3>After</h3><figure class="card"><figcaption>{note}</figcaption>{after}</figure>'
     )
-    return section("spaces", "The two spaces", body)
+    return fold("spaces", "Frequent words before and after", body)
 
 
 def pairs_picture(

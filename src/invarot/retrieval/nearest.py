@@ -22,8 +22,10 @@ def nearest(
     in one of our threads.
     """
     xp = namespace(z)
-    half = xp.sum(y**2, axis=1) / 2 if lowered is None else lowered
     entries = z.shape[0] * y.shape[0]
+    if but is None and lowered is None and entries > BLOCK and z.shape[1] <= TREE and not is_torch(z):
+        return cKDTree(y).query(z, workers=workers() if threads else 1)[1]
+    half = xp.sum(y**2, axis=1) / 2 if lowered is None else lowered
     count = math.ceil(entries / entries_at_once(z, BLOCK))
     threads = threads and not is_torch(z)  # torch has its own
     if threads and entries > BLOCK // 8:  # equally many rows per thread

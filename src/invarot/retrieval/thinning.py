@@ -24,9 +24,17 @@ def thin(points: Floats, count: int) -> Floats:
     small, large = extent / 1024, extent
     for _ in range(12):
         middle = (small * large) ** 0.5
-        cells = len(np.unique(np.floor((points - low) / middle), axis=0))
+        cells = len(np.unique(_find_cells(points - low, middle)))
         small, large = (middle, large) if cells > count else (small, middle)
-    _, cell = np.unique(np.floor((points - low) / large), axis=0, return_inverse=True)
+    _, cell = np.unique(_find_cells(points - low, large), return_inverse=True)
     cell = cell.reshape(-1)
     number = np.bincount(cell)
     return np.stack([np.bincount(cell, column) / number for column in points.T], axis=1)
+
+
+def _find_cells(points: Floats, side: float) -> Floats:
+    """Return the number (n,) of the cell of a grid that holds each point; points are not negative."""
+    number = np.zeros(len(points), dtype=np.int64)
+    for column in points.T:
+        number = number * 4096 + np.floor(column / side).astype(np.int64)  # at most 1025 cells a side
+    return number

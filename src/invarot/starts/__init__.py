@@ -8,6 +8,7 @@ from ..arrays import Array
 from .axes import axes
 from .clusters import clusters
 from .fused import fused
+from .gaussian import gaussian
 from .identity import identity
 from .leading import leading
 from .random import random
@@ -17,6 +18,7 @@ from .signature import signature
 
 STARTS: dict[str, Callable[..., Array]] = {
     "random": random,
+    "gaussian": gaussian,
     "identity": identity,
     "seeds": seeds,
     "axes": axes,
@@ -27,4 +29,6 @@ STARTS: dict[str, Callable[..., Array]] = {
     "clusters": clusters,
 }
 
-__all__ = ["STARTS", "axes", "clusters", "fused", "identity", "leading", "random", "relaxation", "seeds", "signature"]
+__all__ = [
+    "STARTS", "axes", "clusters", "fused", "gaussian", "identity", "leading", "random", "relaxation", "seeds", "signature",
+]  # fmt: skip

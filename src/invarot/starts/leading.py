@@ -89,17 +89,17 @@ def leading(
             kmeans(points @ v, weights, n_centroids, rng=rng, rounds=5, spread=False)
             for points, v, weights in ((x, vx, a), (y, vy, b))
         )
-        signs = as_like(rank_signs(_third_moment(cx, mass_x) * _third_moment(cy, mass_y))[:n_starts], cx)
-        turns = signs[:, :, None] * namespace(x).eye(k, dtype=x.dtype, device=x.device)
-        race = _anneal(cx, cy, mass_x, mass_y, turns, FIRST, LAST, least=LEFT)
+        signs = as_like(rank_signs(third_moment(cx, mass_x) * third_moment(cy, mass_y))[:n_starts], cx)
+        turns = signs[:, :, None] * as_like(np.eye(k), cx)
+        race = anneal(cx, cy, mass_x, mass_y, turns, FIRST, LAST, least=LEFT)
         low = some_x @ vx, some_y @ vy
         for w in _distinct(race.maps, finalists):
-            plan = _anneal(*low, a_s, b_s, w[None], LAST, LIFTED, least=1).plan(*low, a_s, b_s)
+            plan = anneal(*low, a_s, b_s, w[None], LAST, LIFTED, least=1).plan(*low, a_s, b_s)
             moments.append(transpose(some_x) @ plan.apply(some_y))
     return moment_map(namespace(x).stack(moments))
 
 
-def _third_moment(points: Array, weights: Array) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+def third_moment(points: Array, weights: Array) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
     """Return Σ wₙ xₙᵢ xₙⱼ xₙₖ (d, d, d)."""
     x, w = (to_numpy(one).astype(np.float64) for one in (points, weights))
     pairs = (x[:, :, None] * x[:, None, :]).reshape(len(x), -1)
@@ -136,7 +136,7 @@ def _distinct(maps: Array, most: int) -> list[Array]:
 
 
 @dataclass(frozen=True)
-class _Race:
+class Race:
     """Maps (s, k, k), best first, and the potentials of their plans at an absolute epsilon."""
 
     maps: Array
@@ -149,7 +149,7 @@ class _Race:
         return EntropicPlan(x @ self.maps[0], y, a, b, u, v, self.epsilon, float(self.found.error[0]), 0)
 
 
-def _anneal(x: Array, y: Array, a: Array, b: Array, w: Array, first: float, last: float, *, least: int) -> _Race:
+def anneal(x: Array, y: Array, a: Array, b: Array, w: Array, first: float, last: float, *, least: int) -> Race:
     """Alternate from maps w (s, k, k) while epsilon falls; below ``TELLING`` the worse maps are dropped step by step."""
     xp = namespace(x)
     unit = 2 * math.sqrt(mean_square(x, a) * mean_square(y, b)) or 1.0
@@ -162,7 +162,7 @@ def _anneal(x: Array, y: Array, a: Array, b: Array, w: Array, first: float, last
         rows = as_like(np.argsort(-to_numpy(values), kind="stable")[:count], x, dtype=xp.int64)
         found = Potentials(u[rows], v[rows], error[rows], 0)
         if epsilon <= last:
-            return _Race(w[rows], found, epsilon * unit)
+            return Race(w[rows], found, epsilon * unit)
         w, before, epsilon = fitted[rows], epsilon, max(DECAY * epsilon, last)
 
 

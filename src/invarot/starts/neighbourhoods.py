@@ -15,14 +15,14 @@ MOST = 160  # neighbours in a ball that are used
 AXES = 6  # leading spreads of a neighbourhood
 
 
-def describe_neighbourhoods(points: Floats, *, balls: bool) -> list[Floats]:
-    """Return descriptors (n, f), one array per kind.
+def describe_neighbourhoods(points: Floats, *, balls: bool, most: int | None = None) -> list[Floats]:
+    """Return descriptors (n, f), one array per kind, of at most ``most`` neighbours: for clouds that are compared, the same.
 
     First of a number of neighbours: their sorted distances, spreads along their principal axes, and the distance to their
     centre. With ``balls`` also of balls: the same spreads and the mean distance, which do not depend on how densely a surface
     was sampled; in many dimensions all points are about equally far, and balls say nothing.
     """
-    count = min(MOST if balls else max(COUNTS), len(points) - 1)
+    count = min(MOST if balls else max(COUNTS), len(points) - 1, len(points) if most is None else most)
     distances, near = cKDTree(points).query(points, count + 1, workers=-1)
     distances, near = distances[:, 1:], near[:, 1:]
     kinds = [np.concatenate([_of_nearest(points, distances, near, min(k, count)) for k in COUNTS], axis=1)]

@@ -35,11 +35,11 @@ def vote_for_maps(x: Floats, y: Floats, *, translate: bool, proper: bool, scale:
 
     ``proper``: rotations only. ``scale``: sizes differ, by the most common ratio of distances of candidate pairs.
     """
-    units = [_neighbour_distance(points) or 1.0 for points in (x, y)]
+    units = [neighbour_distance(points) or 1.0 for points in (x, y)]
     spacing = max(units)
     few = max(x.shape[1], y.shape[1]) <= FEW
     described = [
-        describe_neighbourhoods(points / unit if scale else points, balls=few)
+        describe_neighbourhoods(points / unit if scale else points, balls=few, most=min(len(x), len(y)) - 1)
         for points, unit in zip((x, y), units, strict=True)
     ]
     for left, right in zip(*described, strict=True):
@@ -54,8 +54,8 @@ def vote_for_maps(x: Floats, y: Floats, *, translate: bool, proper: bool, scale:
             )
 
 
-def find_candidates(left: Floats, right: Floats) -> tuple[Floats, Floats]:
-    """Return the most similar pairs of rows, the best few of each row of either side, at most `CANDIDATES`."""
+def find_candidates(left: Floats, right: Floats, *, most: int = CANDIDATES) -> tuple[Floats, Floats]:
+    """Return the most similar pairs of rows, the best few of each row of either side, at most ``most``."""
     unit = np.concatenate([left, right]).std(axis=0) + 1e-300
     left, right = left / unit, right / unit
     found = []
@@ -67,7 +67,7 @@ def find_candidates(left: Floats, right: Floats) -> tuple[Floats, Floats]:
     (i, j, first), (q, p, second) = found
     i, j, distance = np.concatenate([i, p]), np.concatenate([j, q]), np.concatenate([first, second])
     _, once = np.unique(i * len(right) + j, return_index=True)
-    best = once[np.argsort(distance[once], kind="stable")[:CANDIDATES]]
+    best = once[np.argsort(distance[once], kind="stable")[:most]]
     return i[best], j[best]
 
 
@@ -75,7 +75,7 @@ def _maps_of_votes(
     x: Floats, y: Floats, between_x: Floats, between_y: Floats, width: float, *, size: float, translate: bool, proper: bool
 ) -> Iterator[Floats]:  # fmt: skip
     """Yield maps of the pairs (x, y) with the most votes."""
-    apart = np.exp(-((between_x - between_y) ** 2) / (2 * width**2)) if width > 0 else (between_x == between_y) * 1.0
+    apart = np.exp(-(((between_x - between_y) / width) ** 2) / 2) if width > 0 else (between_x == between_y) * 1.0
     apart[(apart < 0.1) | (np.minimum(between_x, between_y) < 4 * width)] = 0.0  # near points agree whatever the map
     votes = apart * (apart @ apart)
     trust = np.ones(len(x))
@@ -128,7 +128,8 @@ def _distances(points: Floats) -> Floats:
     return np.sqrt(found).astype(np.float32)  # enough for votes, and twice as fast
 
 
-def _neighbour_distance(points: Floats) -> float:
+def neighbour_distance(points: Floats) -> float:
+    """Return the median distance of points to the nearest other point."""
     return float(np.median(cKDTree(points).query(points, 2)[0][:, 1]))
 
 

@@ -22,11 +22,17 @@ class Checkpoint:
     """A folder with one alignment per finished stage, for one pair of vocabularies, one recipe and one seed."""
 
     def __init__(
-        self, folder: str | os.PathLike[str], source: Vectors, target: Vectors, recipe: Recipe, seed: int
+        self,
+        folder: str | os.PathLike[str],
+        source: Vectors,
+        target: Vectors,
+        recipe: Recipe,
+        seed: int,
+        seeds: tuple[tuple[str, str], ...] = (),
     ) -> None:
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
-        digest = hashlib.sha256(repr((recipe, seed)).encode())
+        digest = hashlib.sha256(repr((recipe, seed, seeds) if seeds else (recipe, seed)).encode())
         for side in (source, target):
             digest.update("\n".join(side.words).encode("utf-8", "surrogatepass"))
             digest.update(side.vectors.tobytes())

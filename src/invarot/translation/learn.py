@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import check_count, check_known, check_rng
+from ..checks import check_count, check_flag, check_known, check_rng
 from ..errors import InputError
+from ..logs import run
 from ..words.readers import read_vectors
 from ..words.vectors import Vectors
 from .checkpoint import Checkpoint
@@ -28,6 +29,7 @@ def learn(
     target: Any,
     *,
     how: Recipe | str = "best",
+    seeds: Sequence[tuple[str, str]] | None = None,
     rng: int | np.random.Generator = 0,
     device: str | None = None,
     memory: str | int | None = None,
@@ -35,6 +37,7 @@ def learn(
     dictionary: Sequence[tuple[str, str]] | None = None,
     on_event: Listener | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
+    progress: bool = False,
 ) -> Translation:
     """Learn to translate between two vocabularies with no dictionary.
 
@@ -44,6 +47,8 @@ def learn(
         Any input of :func:`invarot.words.read_vectors`; most frequent words first, unless the recipe has ``ordered=False``.
     how : Recipe or {"best", "fast", "paper"}
         The settings of every step; see :func:`invarot.translation.recipe`.
+    seeds : pairs of words, optional
+        Known translations. They start the solve and stay in it as a linear term, as in :func:`invarot.align`.
     rng : int or numpy.random.Generator
         Same rng, same answer.
     device : {"cpu", "cuda", "cuda:1", "auto"}, optional
@@ -58,6 +63,8 @@ def learn(
         Called with a dict, ``stage`` and what was measured, after each step of the solver and round of refinement.
     checkpoint : path, optional
         Folder where finished stages of the solve are saved; a run that was stopped resumes from there.
+    progress : bool
+        Show the log on standard error, as in :func:`invarot.align`.
 
     Returns
     -------
@@ -80,18 +87,21 @@ def learn(
             f"how: expected a Recipe or one of {', '.join(PRESETS)}, got {how!r}; see invarot.translation.recipe"
         )
     where = check_device(device)
+    check_flag(progress, "progress")
     source, target = read_checked(source, "source"), read_checked(target, "target")
     if keep is not None:
         check_count(keep, "keep", low=FEWEST)
     work = Work(
         source=source, target=target, x=source.vectors, y=target.vectors, recipe=chosen, rng=check_rng(rng), device=where,
         memory=memory, keep=keep, progress=Progress(on_event, dictionary),
-        checkpoint=_open_checkpoint(checkpoint, source, target, chosen, rng),
+        checkpoint=_open_checkpoint(checkpoint, source, target, chosen, rng, seeds), seeds=_check_seeds(seeds),
     )  # fmt: skip
-    records, work = fit_steps(PIPELINE, work)
+    with run(progress=progress):
+        records, work = fit_steps(PIPELINE, work)
     assert work.alignment is not None
     settings = {
         "fitted_words": [len(source), len(target)],
+        "seeds": 0 if seeds is None else len(seeds),
         "device": where,
         "rng": int(rng) if isinstance(rng, (int, np.integer)) else None,
     }
@@ -157,8 +167,18 @@ def read_checked(value: Any, name: str) -> Vectors:
     return vectors
 
 
+def _check_seeds(seeds: Any) -> tuple[tuple[str, str], ...]:
+    """Return known pairs of words; whether they are in the vocabularies is seen in the solve."""
+    if seeds is None:
+        return ()
+    pairs = tuple(tuple(one) for one in seeds)
+    if not pairs or any(len(one) != 2 or not all(isinstance(word, str) for word in one) for one in pairs):
+        raise InputError("seeds: expected pairs (source word, target word), got something else; leave it out for none")
+    return pairs
+
+
 def _open_checkpoint(
-    folder: str | os.PathLike[str] | None, source: Vectors, target: Vectors, chosen: Recipe, rng: Any
+    folder: str | os.PathLike[str] | None, source: Vectors, target: Vectors, chosen: Recipe, rng: Any, seeds: Any
 ) -> Checkpoint | None:
     if folder is None:
         return None
@@ -167,4 +187,4 @@ def _open_checkpoint(
             "rng: expected a whole number with a checkpoint, got a Generator, which cannot be compared with that of an "
             "earlier run; pass a seed"
         )
-    return Checkpoint(folder, source, target, chosen, int(rng))
+    return Checkpoint(folder, source, target, chosen, int(rng), _check_seeds(seeds))

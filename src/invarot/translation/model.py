@@ -213,7 +213,31 @@ class Translation:
         lines += [f"  {step.name:<{width}}  {step.status}" for step in self.steps]
         return "\n".join(lines)
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        words = f"{len(self.source):,} source words into {len(self.target):,} target words"
+        return f"Translation of {words}: {self.verdict.word} (probability {self.verdict.probability:.2f})"
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        dictionary: str | os.PathLike[str] | Sequence[tuple[str, str]] | None = None,
+        overwrite: bool = True,
+    ) -> None:
+        """Write one self-contained HTML page: the verdict, both spaces to search and click, all translations.
+
+        Parameters
+        ----------
+        path : path
+            The HTML file, or "-" for standard output.
+        dictionary : path or list of pairs, optional
+            Used only to score the translations and to mark the listed ones.
+        overwrite : bool
+            Whether an existing file may be replaced.
+        """
+        from ..report.page import write_page
+
+        write_page(self, path, dictionary=dictionary, overwrite=overwrite)
 
 
 def _report_scores(found: Accuracy, gold: Gold) -> dict[str, Any]:

@@ -62,6 +62,7 @@ class Progress:
         def watch(step: Step) -> None:
             event = {**asdict(step), "stage": stage if step.stage == "solve" else f"{stage}, {step.stage}"}
             shown = event.pop("map", None)
+            event.pop("left", None)
             if measure is not None and shown is not None and step.stage != "race":  # a race has many steps
                 event["right"] = measure(shown)
             self.report(event)

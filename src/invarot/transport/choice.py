@@ -51,6 +51,11 @@ def parse_memory(value: str | int | float | None, name: str = "memory") -> int |
     return int(size * base ** " KMGT".index(found[2] or " "))
 
 
+def show_memory(size: int) -> str:
+    """Return a size in words: KiB below 10 MiB, MiB above."""
+    return f"{size / 2**10:,.0f} KiB" if size < 10 << 20 else f"{size / 2**20:,.0f} MiB"
+
+
 def free_memory(like: Array) -> int:
     """Return the bytes free on the device of ``like``."""
     if on_cuda(like):
@@ -100,7 +105,7 @@ def check_exact_fits(n: int, m: int, *, assignment: bool, memory: int | None, li
     bound = memory if memory is not None else int(SHARE_OF_FREE * free_memory(to_numpy(like[:1])))
     if need > bound:
         raise MemoryBound(
-            f"memory: expected {need / 2**20:.0f} MiB for an exact plan of {n} × {m} points, got a limit of {bound / 2**20:.0f} MiB; "
+            f"memory: expected {show_memory(need)} for an exact plan of {n} × {m} points, got a limit of {show_memory(bound)}; "
             "raise memory=, or use solver=Sinkhorn(), which streams"
         )
 
@@ -128,8 +133,8 @@ def make_cost(z: Array, y: Array, scale: float, a: Array, b: Array, *, memory: i
     need = memory_needed(z, y, dense=False)
     if need > bound:
         raise MemoryBound(
-            f"memory: expected {need / 2**20:.0f} MiB for a streamed plan of {n} × {m} points in {d} dimensions ({batch} starts), "
-            f"got a limit of {bound / 2**20:.0f} MiB; raise memory=, solve fewer starts at a time, use fewer threads, or pass float32 points"
+            f"memory: expected {show_memory(need)} for a streamed plan of {n} × {m} points in {d} dimensions ({batch} starts), "
+            f"got a limit of {show_memory(bound)}; raise memory=, solve fewer starts at a time, use fewer threads, or pass float32 points"
         )
     if kernels:
         from .gpu.cost import KernelCost, precision_for

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,7 +17,7 @@ class Schedule:
 
     Values are relative to the cost scale, which is fixed once per run: the mean cost 2·rms(x)·rms(y) of unmatched points
     (times radius over the identity's radius), so that one schedule fits any units. ``absolute=True`` takes them in units
-    of the squared distance. ``adaptive=True`` decreases faster, by up to ``decay``⁸ per step, while the map hardly changes.
+    of the squared distance. ``adaptive=True`` decreases faster, by up to the eighth power of ``decay`` per step, while the map hardly changes.
 
     Examples
     --------
@@ -53,6 +53,10 @@ class Schedule:
     def last(self) -> Schedule:
         """Return a schedule that stays at the last epsilon of this one."""
         return Schedule.fixed(self.floor, absolute=self.absolute)
+
+    def between(self, low: float, high: float) -> Schedule:
+        """Return the same schedule with every epsilon in [low, high]."""
+        return replace(self, epsilon=min(max(self.epsilon, low), high), floor=min(max(self.floor, low), high))
 
     def after(self, epsilon: float, moved: float) -> float:
         """Return the next epsilon, given ``moved``, the relative change of the map in the last step."""

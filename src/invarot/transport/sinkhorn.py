@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..arrays import Array, device, namespace
+from ..arrays import Array, device, machine_epsilon, namespace
 from .acceleration import Anderson
 from .cost import Cost, WholeCost
 from .marginals import Capped, Marginals
+
+ROUNDING_EVERY = 64  # sweeps, after which a tolerance finer than rounding is no longer waited for
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ def sinkhorn(
     if isinstance(cost, WholeCost) and marginals is None:
         return Potentials(*cost.solve(warm.v, tol=tol, max_iter=max_iter))
     xp = namespace(a)
-    u, v = warm.u, warm.v
+    u, v = warm.u, warm.v if marginals is None else marginals.relax(warm.v)
     ahead = Anderson(b) if accelerate and marginals is None else None
     error = xp.zeros_like(v[..., 0])
     iterations = 0
@@ -67,8 +69,16 @@ def sinkhorn(
                 marginals = marginals.towards_total(mass)
         iterations += 1
         error = xp.sum(b * xp.abs(xp.expm1(xp.clip(v - fresh, -80.0, 80.0))), axis=-1)
+        if iterations % ROUNDING_EVERY == 0:
+            tol = max(tol, _reachable(u, fresh))
         if iterations == max_iter or bool(xp.all(error <= tol)):
             v = fresh
             break
         v = fresh if ahead is None else ahead.propose(v, fresh, error, tol, last=iterations == max_iter - 1)
     return Potentials(u, v, error, iterations, marginals.limit if isinstance(marginals, Capped) else None)
+
+
+def _reachable(u: Array, v: Array) -> float:
+    """Return the marginal error that rounding alone makes: a relative error η of a potential f changes its marginal by η·f."""
+    xp = namespace(u)
+    return machine_epsilon(u) * float(xp.max(xp.abs(u)) + xp.max(xp.abs(v)))

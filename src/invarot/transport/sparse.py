@@ -1,10 +1,14 @@
 """The cost of a partial plan in few dimensions: only pairs near enough to be matched, found by a kd-tree.
 
 Where mass may stay unmatched at the price λ, an entry of the plan is at most aᵢ bⱼ exp((2λ − ‖zᵢ − yⱼ‖²)/ε). Pairs for which this is
-below rounding are left out: the plan is the same, and memory is linear in the number of points.
+below rounding are left out: the plan is the same, and memory is linear in the number of points. The list of pairs reaches a little
+farther than needed, and serves until points have moved by that much.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -17,6 +21,9 @@ DIMENSIONS = 6  # up to which a kd-tree pays
 BEYOND = 25.0  # log of the largest entry that is left out
 SHARE = 0.1  # of all pairs, above which a dense kernel is faster: where that fits
 MOST = 1000  # pairs per point that are stored
+SPARE = 0.2  # of the reach, by which a list of pairs reaches farther
+
+Floats = np.ndarray[Any, Any]
 
 
 class SparseCost:
@@ -26,7 +33,7 @@ class SparseCost:
 
     def __init__(self, y: Array, a: Array, b: Array, kernel: csr_array) -> None:
         self.y, self.a, self.b = to_numpy(y), to_numpy(a), to_numpy(b)
-        self.kernel, self.transposed = kernel, kernel.T.tocsr()
+        self.kernel, self.transposed = kernel, kernel.T
 
     def sweep(self, v: Array, marginals: Marginals | None = None) -> tuple[Array, Array]:
         with np.errstate(divide="ignore"):
@@ -48,15 +55,69 @@ class SparseCost:
         return found.row[kept].astype(np.int64), found.col[kept].astype(np.int64), mass[kept]
 
 
-def make_sparse_cost(z: Array, y: Array, epsilon: float, a: Array, b: Array, reach: float) -> SparseCost | None:
-    """Return the cost of pairs z (1, n, d), y (m, d) for potentials of at most ``reach``/2; None where that does not pay."""
-    n, m, d = z.shape[1], y.shape[0], y.shape[1]
-    if is_torch(z) or z.shape[0] != 1 or d > DIMENSIONS or reach / epsilon > 300:
-        return None
-    left, right = cKDTree(to_numpy(z[0])), cKDTree(to_numpy(y))
-    radius = (reach + BEYOND * epsilon) ** 0.5
+@dataclass(frozen=True, eq=False)
+class PairList:
+    """Pairs of points of z and of y within ``radius`` of each other when z was at ``at`` (n, d), sorted by rows."""
+
+    at: Floats
+    y: Floats
+    radius: float
+    rows: Floats
+    columns: Floats
+    begins: Floats  # (n + 1,): where each row begins
+    by_column: Floats  # the order of the pairs by columns
+
+    def reaches(self, z: Floats) -> float:
+        """Return the distance within which every pair of z (n, d) and y is in the list."""
+        return self.radius - float(np.sqrt(np.max(np.sum((z - self.at) ** 2, axis=1), initial=0.0)))
+
+    def measure(self, z: Floats) -> Floats:
+        """Return the squared distances of the pairs."""
+        square = np.zeros(len(self.rows), dtype=z.dtype)
+        for here, there in zip(z.T, self.y.T, strict=True):  # a column at a time: less memory, and faster
+            square += (np.take(here, self.rows) - np.take(there, self.columns)) ** 2
+        return square
+
+    def nearest(self, square: Floats) -> tuple[Floats, Floats]:
+        """Return for each point the least of its squared distances (infinity: no pair), of both sides."""
+        counts = np.bincount(self.columns, minlength=len(self.y))
+        ends = np.concatenate([[0], np.cumsum(counts)])
+        return _least(square, self.begins), _least(square[self.by_column], ends)
+
+    def make_cost(self, square: Floats, epsilon: float, a: Array, b: Array) -> SparseCost:
+        """Return the cost for the squared distances of the pairs."""
+        kernel = csr_array((np.exp(-square / epsilon), self.columns, self.begins), shape=(len(self.at), len(self.y)))
+        return SparseCost(self.y, a, b, kernel)
+
+
+def list_pairs(z: Floats, y: Floats, reach: float) -> PairList | None:
+    """Return the pairs of z (n, d) and y (m, d) within ``reach``, and some more; None where a list does not pay."""
+    n, m = len(z), len(y)
+    left, right = cKDTree(z), cKDTree(y)
+    radius = (1 + SPARE) * reach
     if left.count_neighbors(right, radius) > min(SHARE * n * m, MOST * (n + m)):
         return None
-    pairs = left.sparse_distance_matrix(right, radius, output_type="coo_matrix").tocsr()
-    pairs.data = np.exp(-(pairs.data**2) / epsilon)
-    return SparseCost(y, a, b, csr_array(pairs.astype(y.dtype)))
+    found = left.sparse_distance_matrix(right, radius, output_type="ndarray")
+    order = np.argsort(found["i"], kind="stable")
+    rows, columns = found["i"][order], found["j"][order]
+    begins = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
+    return PairList(z, y, radius, rows, columns, begins, np.argsort(columns, kind="stable"))
+
+
+def find_reach(price: float, epsilon: float) -> float:
+    """Return the distance beyond which no pair is matched where mass may stay unmatched at ``price``."""
+    return float((2 * price + BEYOND * epsilon) ** 0.5)
+
+
+def can_list(z: Array) -> bool:
+    """Return whether pairs of points like z (…, d) can be listed: NumPy, few dimensions."""
+    return not is_torch(z) and z.shape[-1] <= DIMENSIONS
+
+
+def _least(values: Floats, begins: Floats) -> Floats:
+    """Return the least of each run of ``values``; infinity for empty runs."""
+    found = np.full(len(begins) - 1, np.inf, dtype=values.dtype)
+    filled = begins[1:] > begins[:-1]
+    if filled.any():
+        found[filled] = np.minimum.reduceat(values, begins[:-1][filled])
+    return found

@@ -34,6 +34,8 @@ def read_dictionary(path: str | os.PathLike[str]) -> list[tuple[str, str]]:
                 findings.add("line that is not valid UTF-8 (skipped)", place)
                 continue
             fields = [field.strip() for field in line.split("\t")] if "\t" in line else line.split()
+            if len(fields) == 3 and "\t" in line and _is_number(fields[2]):  # as invarot export writes it
+                fields = fields[:2]
             if len(fields) == 2 and all(fields):
                 pairs.append((fields[0], fields[1]))
             elif line:
@@ -43,6 +45,14 @@ def read_dictionary(path: str | os.PathLike[str]) -> list[tuple[str, str]]:
         raise InputError(f"{source}: expected one 'source target' per line, got no pair ({trouble})")
     findings.warn(DictionaryWarning)
     return pairs
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 @dataclass(frozen=True)

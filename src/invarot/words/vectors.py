@@ -12,14 +12,15 @@ import numpy as np
 from ..errors import InputError
 
 FIRST_BYTES = 1 << 26  # of a table whose size the file does not tell; it grows from there
-SHOWN = 5  # places listed in a warning; the rest are counted
+SHOWN = 5  # places listed in a warning, words in a repr; the rest are counted
+LONGEST = 30  # letters of a word in a repr
 
 
 class VectorsWarning(UserWarning):
     """Rows of a file of vectors were dropped or changed; the message says what and where."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Vectors:
     """Words and their vectors, in the order of the source (usually most frequent first).
 
@@ -46,6 +47,10 @@ class Vectors:
 
     def __len__(self) -> int:
         return len(self.words)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{word[:LONGEST]!r}" for word in self.words[:SHOWN]) + (", …" if len(self) > SHOWN else "")
+        return f"Vectors of {len(self):,} words in {self.dimension} dimensions, from {self.source}: {shown}"
 
     @property
     def dimension(self) -> int:

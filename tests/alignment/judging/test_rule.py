@@ -10,16 +10,16 @@ from invarot import Evidence
 from invarot.alignment.judging.rule import RULE, decide, estimate_resolution, features
 
 GOOD = Evidence(
-    gain=0.95, split=1.0, surplus=0.5, twins=0.9, smooth=0.0, points=300, lead=2.0, errors=15.0, least_errors=9.0,
-    drift=0.0, blur=0.0, residual=0.01, dimensions=5.0,
+    gain=0.95, split=1.0, surplus=0.5, twins=0.9, smooth=0.0, points=300, lead=2.0, least_errors=9.0, crowding=0.5,
+    inner_crowding=0.7, residual=0.01, dimensions=5.0,
 )  # fmt: skip
 BAD = Evidence(
-    gain=0.0, split=0.2, surplus=0.0, twins=-0.9, smooth=0.5, points=300, lead=0.0, errors=1.0, least_errors=-1.0,
-    drift=0.05, blur=0.3, residual=0.3, dimensions=5.0,
+    gain=0.0, split=0.2, surplus=0.0, twins=-0.9, smooth=0.5, points=300, lead=0.0, least_errors=-1.0, crowding=0.0,
+    inner_crowding=0.0, residual=0.3, dimensions=5.0,
 )  # fmt: skip
 LOOSE = Evidence(
-    gain=0.5, split=0.8, surplus=0.05, twins=-0.3, smooth=0.0, points=400, lead=0.6, errors=9.0, least_errors=6.5,
-    drift=0.002, blur=0.05, residual=0.08, dimensions=4.0,
+    gain=0.5, split=0.8, surplus=0.05, twins=-0.3, smooth=0.0, points=400, lead=0.6, least_errors=4.0, crowding=0.3,
+    inner_crowding=0.3, residual=0.08, dimensions=4.0,
 )  # fmt: skip
 
 
@@ -27,14 +27,14 @@ def test_good_evidence_and_bad():
     assert decide(GOOD).word == "aligned"
     assert decide(BAD).word == "failed"
     assert decide(GOOD).probability > 0.95 > 0.1 > decide(BAD).probability
-    assert decide(GOOD).resolution.estimate < 0.01 < 0.3 < decide(BAD).resolution.estimate
+    assert decide(GOOD).resolution.estimate < 0.02 < 0.25 < decide(BAD).resolution.estimate
 
 
 @pytest.mark.parametrize(
     ("better", "worse"),
-    [({"gain": 0.5}, {"gain": 0.1}), ({"twins": 0.5}, {"twins": -0.5}), ({"lead": 1.0}, {"lead": 0.0}),
-     ({"surplus": 0.3}, {"surplus": 0.0}), ({"errors": 20.0}, {"errors": 2.0}), ({"least_errors": 9.0}, {"least_errors": 0.0}),
-     ({"residual": 0.01}, {"residual": 0.5})],
+    [({"twins": 0.5}, {"twins": -0.5}), ({"crowding": 0.5}, {"crowding": 0.0}), ({"residual": 0.01}, {"residual": 0.5}),
+     ({"inner_crowding": 0.5}, {"inner_crowding": 0.0}), ({"surplus": 0.3}, {"surplus": 0.0}),
+     ({"least_errors": 9.0}, {"least_errors": 0.0})],
     ids=lambda change: next(iter(change)),
 )  # fmt: skip
 def test_each_kind_of_evidence_counts(better, worse):
@@ -42,7 +42,7 @@ def test_each_kind_of_evidence_counts(better, worse):
 
 
 def test_a_loose_map_is_coarse_and_says_how_fine():
-    coarse = decide(replace(LOOSE, twins=-1.5, smooth=0.3, gain=0.6, lead=1.2))
+    coarse = decide(replace(LOOSE, twins=-1.5, crowding=0.8))
     assert coarse.word == "coarse"
     assert not coarse
     assert 0.01 < coarse.resolution.estimate < 0.2
@@ -51,8 +51,8 @@ def test_a_loose_map_is_coarse_and_says_how_fine():
 
 def test_features_are_bounded():
     wild = Evidence(
-        gain=-40.0, split=0.6, surplus=0.9, twins=-900.0, smooth=7.0, points=10**6, lead=90.0, errors=1e9,
-        least_errors=-1e9, residual=1e9, dimensions=1e6,
+        gain=-40.0, split=0.6, surplus=0.9, twins=-900.0, smooth=7.0, points=10**6, crowding=9.0,
+        inner_crowding=-9.0, least_errors=-1e9, residual=1e9, dimensions=1e6,
     )  # fmt: skip
     nothing = Evidence(gain=0.0, split=0.0, surplus=-9.0, twins=1.0, smooth=-3.0, points=0, residual=0.0)
     for one in (wild, nothing):

@@ -16,22 +16,16 @@ RULE = json.loads(files(__package__).joinpath("rule.json").read_text(encoding="u
 def features(evidence: Evidence) -> dict[str, float]:
     """Return the features of the rule, bounded.
 
-    ``near`` is the log of the squared distance to the targets over that between neighbours; in many dimensions, where all
-    distances are alike, it says more (``near_wide``).
+    ``near`` is the log of the squared distance to the targets over that between neighbours.
     """
     points = max(evidence.points, 1)
-    near = _clip(math.log(max(1 - evidence.twins, 1e-4)), -4.0, 2.0)
+    errors = math.copysign(math.log1p(abs(evidence.least_errors)), evidence.least_errors)
     return {
-        "lead": _clip(evidence.lead, -1.0, 4.0),
-        "errors": _clip(evidence.errors, -5.0, 40.0) / 10,
-        "least_errors": _clip(evidence.least_errors, -5.0, 40.0) / 10,
-        "near": near,
-        "near_wide": near * _clip(math.log(max(evidence.dimensions, 1.0)), 0.0, 4.0),
+        "least_errors": _clip(errors, -5.0, 5.0),
+        "crowding": _clip(evidence.crowding, -1.0, 1.5),
+        "inner_crowding": _clip(evidence.inner_crowding, -1.0, 1.5),
+        "near": _clip(math.log(max(1 - evidence.twins, 1e-4)), -4.0, 2.0),
         "residual": _clip(math.log(max(evidence.residual, 1e-6)), -6.0, 1.0),
-        "drift": math.log(evidence.drift + 1 / points),
-        "blur": math.log(evidence.blur + 1 / points),
-        "gain": max(evidence.gain, 0.0) ** 0.5,
-        "smooth": _clip(evidence.smooth, 0.0, 1.0),
         "surplus": _clip(evidence.surplus * points**0.5 / 10, -0.5, 1.5),
         "better": float(min(evidence.better, 1)),
         "rivals": float(min(evidence.rivals, 1)),

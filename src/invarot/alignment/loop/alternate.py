@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -93,20 +94,48 @@ def alternate(
         records.append({"step": len(records), "epsilon": epsilon, "gap": to_numpy(step.gap), **record})
         w, images = found, plan.images
         values = problem.sign * record["objective"]
+        coming = 0.0 if schedule is None else schedule.after(epsilon, float(np.max(record["map_change"])))  # line 19
         if problem.on_step is not None:
             leader = int(np.argmax(values))
-            problem.on_step(replace(_step(records[-1], leader, stage), map=w[leader]))
+            left = count_left(epsilon, coming, floor)
+            problem.on_step(replace(_step(records[-1], leader, stage), map=w[leader], left=left))
         if floor_steps:
             still = record["map_change"] <= budget.tol
             if floor_steps >= 2:
                 change = np.abs(record["objective"] - records[-2]["objective"])
                 still = still | (change <= budget.tol * problem.score_scale)
             settled = still & (record["marginal_error"] <= budget.plan_tol)
-            if settled.all() or (floor_steps > ROUGH_STEPS and settled[np.argmax(values)]):
+            done = settled | _stalled(problem, records[-floor_steps:], budget)
+            if done.all() or (floor_steps > ROUGH_STEPS and done[np.argmax(values)]):
                 break
-        if schedule is not None:
-            epsilon = schedule.after(epsilon, float(np.max(record["map_change"])))  # line 19
+        epsilon = coming
     return Run(w, coupler, records[-1]["objective"], values, settled, records, stage)
+
+
+def _stalled(problem: Problem, records: list[dict[str, Any]], budget: Budget) -> Floats:
+    """Return for each start whether further steps at the last epsilon, whose ``records`` these are, promise nothing.
+
+    Its objective has not risen in the later half of these steps, and its marginal error falls too slowly to be within
+    tolerance by the last step that the budget allows: rounding, or weights and costs of very different size, hold it up.
+    """
+    half = ROUGH_STEPS
+    errors = np.stack([record["marginal_error"] for record in records[-2 * half :]])
+    if len(errors) < 2 * half:
+        return np.zeros(errors.shape[1], dtype=bool)
+    values = problem.sign * np.stack([record["objective"] for record in records])
+    risen = values[-half:].max(axis=0) > values[:-half].max(axis=0) + budget.tol * problem.score_scale
+    before, now = errors[:half].min(axis=0), errors[half:].min(axis=0)
+    left = max(budget.max_iter - records[-1]["step"], 0) / half
+    with np.errstate(divide="ignore", invalid="ignore"):
+        reached = np.log(now) + left * np.minimum(np.log(now / before), 0.0)
+    return np.asarray(~risen & ~(reached <= np.log(max(budget.plan_tol, 1e-300))))
+
+
+def count_left(epsilon: float, coming: float, floor: float) -> int:
+    """Return about how many steps are left, if epsilon goes on falling as in the last step; it stays two steps at the floor."""
+    if epsilon <= floor or coming >= epsilon:
+        return 1
+    return 2 + round(math.log(floor / coming) / math.log(coming / epsilon))
 
 
 def _measure(

@@ -6,6 +6,7 @@ Source points carry a last coordinate 1 where a translation is allowed: the last
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -19,7 +20,7 @@ from ...transport.exact import exact_partial_plan
 from ...transport.marginals import Capped, with_norms
 from ...transport.plan import EntropicPlan, SparsePlan
 from ...transport.sinkhorn import Potentials, sinkhorn
-from ...transport.sparse import SparseCost, make_sparse_cost
+from ...transport.sparse import PairList, SparseCost, can_list, find_reach, list_pairs
 from ..budget import Budget
 from ..overlap import Floats, choose_cut, share_near
 from ..problem import Problem
@@ -35,17 +36,16 @@ class PartialCoupler:
         self.price: float | None = None  # where the mass is given
         self.masses: tuple[Array, Array]  # of the last step
         self.near: tuple[Array, Array] | None
+        self.pairs: PairList | None = None  # near enough to be matched
         self._plan: Callable[[], EntropicPlan | SparsePlan]
 
     def couple(self, w: Array, epsilon: float, *, tol: float) -> PlanStep:
         """Solve the plan for the map w (1, dx, dy); row and column sums are at most the weights."""
         xp, problem = namespace(w), self.problem
         assert problem.overlap is not None
-        assert problem.scales is not None
         z, y = problem.x @ w, problem.y
-        apart = nearest_distances(z[0], y), nearest_distances(y, z[0])
+        apart, cut, square = self._measure(z[0], epsilon)
         residuals = to_numpy(apart[0]), to_numpy(apart[1])
-        cut = max(choose_cut(*residuals, problem.scales), 64 * machine_epsilon(w) * problem.cost_scale)
         a, b, total = weigh(problem, residuals, cut)
         self.near = None if total is not None else (share_near(apart[0], cut), share_near(apart[1], cut))
         if self.budget.schedule is None:
@@ -56,10 +56,14 @@ class PartialCoupler:
         warm = Potentials.zero(a, b)
         if self.duals is not None:
             warm = warm.with_columns(self.duals[0] / epsilon)
-        cost: Cost | None = make_sparse_cost(z, y, epsilon, a, b, 2 * price) if total is None else None
-        if cost is None:
+        cost: Cost
+        if square is not None and self.pairs is not None:
+            cost = self.pairs.make_cost(square, epsilon, a, b)
+        else:
             cost = make_cost(*with_norms(z, y), 2 / epsilon, a, b, memory=self.budget.memory)
-        found = sinkhorn(cost, a, b, warm=warm, tol=tol, max_iter=self.budget.plan_max_iter, marginals=marginals)
+        size = float(xp.sum(b))  # errors are relative to the mass
+        found = sinkhorn(cost, a, b, warm=warm, tol=tol * size, max_iter=self.budget.plan_max_iter, marginals=marginals)
+        found = replace(found, error=found.error / size)
         self.duals = found.v * epsilon
         if total is not None and found.limit is not None:
             self.price = float(found.limit[0, 0]) * epsilon
@@ -68,6 +72,30 @@ class PartialCoupler:
         self._plan = partial(_make_plan, z[0], y, epsilon, a, b, cost, found)
         divergence = epsilon * xp.sum(mass * found.u, axis=-1)
         return PlanStep(images[..., : y.shape[1]], divergence, found.error, found.iterations, cost.mode, mass)
+
+    def _measure(self, z: Array, epsilon: float) -> tuple[tuple[Array, Array], float, Floats | None]:
+        """Return the squared distances of both sides to the other, the squared cut, and the distances of listed pairs.
+
+        Without a list, or where points may be matched from afar, there are no listed pairs.
+        """
+        problem, least = self.problem, 64 * machine_epsilon(z) * self.problem.cost_scale
+        assert problem.overlap is not None
+        assert problem.scales is not None
+        listed = problem.overlap.x is None and self.budget.schedule is not None and can_list(z)
+        for pairs in (self.pairs, None):
+            if pairs is None:
+                apart = nearest_distances(z, problem.y), nearest_distances(problem.y, z)
+            else:
+                square = pairs.measure(z)
+                apart = pairs.nearest(square)
+            cut = max(choose_cut(to_numpy(apart[0]), to_numpy(apart[1]), problem.scales), least)
+            if not np.isfinite(cut):
+                continue
+            reach = find_reach(cut / 2, epsilon * cut)
+            if pairs is not None and pairs.reaches(z) >= reach:
+                return apart, cut, square
+        self.pairs = list_pairs(z, problem.y, reach) if listed else None
+        return apart, cut, None if self.pairs is None else self.pairs.measure(z)
 
     def _couple_exactly(self, z: Array, a: Array, b: Array, total: float | None, near: Floats) -> PlanStep:
         """Match the given mass, or that of the points within the cut, at the least cost."""

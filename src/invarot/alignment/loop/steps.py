@@ -14,6 +14,9 @@ from ...transport.sinkhorn import Potentials, sinkhorn
 from ..budget import Budget
 from ..problem import Problem
 
+# of Frank–Wolfe in one map step: the next one continues from its map
+MAP_TOL, MAP_STEPS = 1e-6, 200
+
 
 @dataclass(frozen=True)
 class PlanStep:
@@ -36,6 +39,7 @@ class EntropicCoupler:
         self.potentials = Potentials.zero(problem.a, problem.b, starts=starts)
         self.epsilon: float | None = None
         self.z: Array
+        self.error: Array  # (s,): of the row sums of the last step
         if warm is not None:
             self.potentials = self.potentials.with_columns(warm.v)
             self.epsilon = warm.epsilon
@@ -55,16 +59,16 @@ class EntropicCoupler:
         images, mass = cost.images(found.u, found.v)
         inner = 2 * xp.sum(images * self.z, axis=(-2, -1))
         over_x = inner + epsilon * xp.sum(mass * found.u, axis=-1), xp.sum(xp.abs(mass - problem.a), axis=-1)
-        divergence, error = problem.rows.sum(xp.stack(over_x))
+        divergence, self.error = problem.rows.sum(xp.stack(over_x))
         divergence = divergence + epsilon * xp.sum(problem.b * found.v, axis=-1)
-        return PlanStep(images, divergence, error, found.iterations, cost.mode)
+        return PlanStep(images, divergence, self.error, found.iterations, cost.mode)
 
     def plan(self, start: int) -> EntropicPlan:
         assert self.epsilon is not None
         problem, found = self.problem, self.potentials
         return EntropicPlan(
             self.z[start], problem.y, problem.a, problem.b, found.u[start], found.v[start],
-            self.epsilon, float(found.error[start]), found.iterations,
+            self.epsilon, float(self.error[start]), found.iterations,
         )  # fmt: skip
 
 
@@ -103,5 +107,6 @@ def best_maps(problem: Problem, images: Array, w: Array) -> tuple[MapStep, Array
     if problem.seed_moment is not None:
         moment = moment + problem.seed_moment
     if problem.objective == "transport" and isinstance(problem.maps, SchattenBall):
-        return best_quadratic_map(problem.maps, problem.second_moment, moment, start=w), moment
+        step = best_quadratic_map(problem.maps, problem.second_moment, moment, start=w, tol=MAP_TOL, max_iter=MAP_STEPS)
+        return step, moment
     return MapStep(problem.maps.best_map(moment), xp.zeros_like(moment[..., 0, 0]), 1), moment

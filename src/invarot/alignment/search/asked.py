@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array, is_array, to_numpy
-from ...checks import check_choice, check_count, check_map
+from ...checks import check_choice, check_count, check_map, check_range
 from ...errors import InputError
 from ...jobs import count_jobs
 from ...starts import STARTS
@@ -18,6 +18,7 @@ from ..problem import Problem
 
 START_NAMES = ("auto", *STARTS)
 EFFORT = {"quick": 1, "normal": 4, "high": 8, "max": 30}  # maximal number of waves of starts
+DRAWN = ("random", "gaussian")  # starts of which any number can be drawn
 SIDE_WEIGHT, SEED_WEIGHT = 0.3, 1.0  # defaults
 
 
@@ -51,6 +52,7 @@ def check_asked(
     maps = None
     if not named:
         maps = check_map(start, "start", problem.x.shape[1], problem.y.shape[1], problem.x)
+        check_range(maps, "start")
         maps = problem.frame_x.inverse @ maps @ problem.frame_y.linear
         if problem.scale:  # the scale is fitted at the end, on top of a map of unit size
             maps = problem.maps.fit(maps)
@@ -73,9 +75,9 @@ def _check_used(name: str, n_starts: int | None, effort: str | None, pairs: Any,
         raise InputError(
             f"effort: expected only with start='auto', got {effort!r} and {shown}; other starts are all solved in full"
         )
-    if n_starts is not None and name != "random":
+    if n_starts is not None and name not in DRAWN:
         raise InputError(
-            f"n_starts: expected with start='random', got {shown}, which makes its own candidates; leave n_starts out"
+            f"n_starts: expected with start='random' or 'gaussian', got {shown}, which makes its own candidates; leave n_starts out"
         )
     if search.side is not None and name not in ("auto", "signature"):
         raise InputError(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array, as_like, namespace, on_cuda
+from ...checks import in_range
 from ...starts.portfolio import Wave
 from ..budget import Budget
 from ..loop.alternate import Run, alternate
@@ -17,7 +18,7 @@ from ..loop.stages import subproblem
 from ..problem import Problem, distinct, slack
 from ..tuning import FINALISTS, RACE_ENTRIES
 
-SINGLE = 1e-12, 1e12  # cost scales between which squares of points are well inside the range of single precision
+SINGLE = 1e-12, 1e12  # cost scales between which squares of costs are well inside the range of single precision
 Floats = np.ndarray[Any, Any]
 
 
@@ -74,7 +75,12 @@ def to_single(problem: Problem) -> Problem:
     """Return the problem in single precision if that is faster and its range is enough: a race only ranks starts."""
     xp = namespace(problem.x)
     small, large = SINGLE
-    if on_cuda(problem.x) or problem.x.dtype != xp.float64 or not small < problem.cost_scale < large:
+    schedule = problem.budgets.solve.schedule
+    fits = small < problem.cost_scale < large and all(in_range(z, xp.float32) for z in (problem.x, problem.y))
+    least = min(float(xp.min(weights)) for weights in (problem.a, problem.b))
+    fits = fits and least > float(xp.finfo(xp.float32).eps) / problem.largest
+    absolute = schedule is not None and schedule.absolute  # such an epsilon may be any number
+    if on_cuda(problem.x) or problem.x.dtype != xp.float64 or absolute or not fits:
         return problem
     arrays: dict[str, Any] = {}
     for name in ("x", "y", "a", "b", "second_moment", "seed_moment"):

@@ -1,4 +1,4 @@
-"""The search where only a part of the clouds corresponds: votes of neighbourhoods, then the ordinary race."""
+"""The search where only a part of the clouds corresponds: neighbourhoods that are alike, then the ordinary race."""
 
 from __future__ import annotations
 
@@ -10,16 +10,30 @@ import numpy as np
 
 from ...arrays import Array, as_like, namespace, to_numpy
 from ...geometry.orthogonal import RotationGroup
-from ...retrieval.thinning import thin
+from ...geometry.surfaces import show_surfaces, slide_on_surfaces
+from ...retrieval.nearest import nearest_distances
+from ...retrieval.thinning import FEW, thin
+from ...starts.triples import find_rigid_maps
 from ...starts.votes import vote_for_maps
 from ..candidate import Candidate, Found, make_candidate
-from ..evidence import gather_evidence
+from ..evidence import try_unseen
 from ..history import StartRecord
 from ..loop.alternate import alternate
 from ..loop.stages import solve_in_stages, subproblem
-from ..overlap import score_map
+from ..overlap import choose_cut, score_map
 from ..problem import Problem, distinct, keep_matched, same_answer
-from ..tuning import CLEAR, FINALISTS, PER_DIMENSION, ROUGH_STEPS, STAGE_POINTS, SURE_SURPLUS, SURE_TWINS, VOTE_POINTS
+from ..tuning import (
+    CLEAR,
+    FINALISTS,
+    PARTIAL_SWEEPS,
+    PER_DIMENSION,
+    ROUGH_STEPS,
+    STAGE_POINTS,
+    SURE_SURPLUS,
+    SURE_TWINS,
+    SURFACE_POINTS,
+    VOTE_POINTS,
+)
 from .asked import Asked
 from .search import make_starts, make_waves, solve_wave
 
@@ -56,15 +70,15 @@ def propose(problem: Problem, plain: Problem, asked: Asked, rng: np.random.Gener
     if asked.pairs is not None:
         yield "seeds", with_offset(problem, make_starts(plain, replace(asked, name="seeds"), rng).maps)
     x, y = (thin(to_numpy(points).astype(np.float64), VOTE_POINTS) for points in (plain.x, plain.y))
+    proper = isinstance(problem.maps, RotationGroup)
     if min(len(x), len(y)) > PER_DIMENSION * max(x.shape[1], y.shape[1]) and x.shape[1] <= y.shape[1]:
-        voted = list(
-            vote_for_maps(
-                x, y, translate=problem.affine, proper=isinstance(problem.maps, RotationGroup), scale=problem.scale
-            )
-        )
-        if voted:
-            maps = np.stack(voted) if problem.affine else np.stack(voted)[:, :-1]
-            yield "votes", as_like(maps, problem.x)
+        if problem.affine and not problem.scale and 2 <= x.shape[1] == y.shape[1] <= FEW:
+            name, found = "triples", find_rigid_maps(x, y, proper=proper, rng=rng)
+        else:
+            voted = list(vote_for_maps(x, y, translate=problem.affine, proper=proper, scale=problem.scale))
+            name, found = "votes", np.stack(voted) if voted else np.zeros((0, 0, 0))
+        if len(found):
+            yield name, as_like(found if problem.affine else found[:, :-1], problem.x)
     small = subproblem(plain, STAGE_POINTS, rng)
     for wave in islice(make_waves(small, asked, rng), asked.waves):
         finals = solve_wave(small, wave, rng, n_jobs=asked.n_jobs)[0]
@@ -87,7 +101,7 @@ def solve_best(problem: Problem, name: str, maps: Array, rng: np.random.Generato
     small = subproblem(problem, STAGE_POINTS, rng)
     scores = [score_map(small.x, small.y, w, problem.scales) for w in maps]
     chosen = distinct(problem, maps, np.argsort(scores)[::-1], FINALISTS)
-    clear, start = False, maps[chosen[0]]
+    clear, start = len(maps) > len(chosen) == 1, maps[chosen[0]]  # all agree
     if len(chosen) > 1:
         budget = small.budgets.solve.at_most(ROUGH_STEPS)
         solved = [alternate(small, maps[k][None], budget, stage="race").maps[0] for k in chosen]
@@ -96,9 +110,40 @@ def solve_best(problem: Problem, name: str, maps: Array, rng: np.random.Generato
         start = solved[best]
         others = [end for end, w in zip(ends, solved, strict=True) if not same_answer(problem, start, w)]
         clear = max(others, default=0.0) <= CLEAR * ends[best]
-    run = solve_in_stages(problem, start[None], problem.budgets.solve, rng=rng)
-    candidate = make_candidate(problem, run, 0, name)
+    candidate = solve_in_full(problem, start, name, rng)
     return score_map(problem.x, problem.y, candidate.map, problem.scales), candidate, clear
+
+
+def solve_in_full(problem: Problem, start: Array, name: str, rng: np.random.Generator) -> Candidate:
+    """Solve from the map ``start`` (dx, dy) on all points.
+
+    In few dimensions clouds are samples of surfaces: `slide` fits the map, in a few rounds where the alternation creeps, and all
+    points take part in the plan alone; large clouds are thinned before.
+    """
+    budget = problem.budgets.solve
+    if not (problem.affine and 2 <= problem.y.shape[1] <= FEW and problem.x.shape[1] == problem.y.shape[1] + 1):
+        return make_candidate(problem, solve_in_stages(problem, start[None], budget, rng=rng), 0, name)
+    large = problem.budgets.adaptive and problem.largest > 2 * STAGE_POINTS
+    run = alternate(subproblem(problem, STAGE_POINTS, rng) if large else problem, start[None], budget)
+    last = replace(budget.at_floor(), plan_max_iter=max(budget.plan_max_iter, 20 * PARTIAL_SWEEPS))
+    slid = slide(problem, run.maps[0], always=large)
+    final = alternate(problem, slid[None], last, stage="surfaces", hold_map=True)
+    return make_candidate(problem, final, 0, name, run.history(0))
+
+
+def slide(problem: Problem, w: Array, *, always: bool) -> Array:
+    """Return the map w (d + 1, d) fitted to both clouds as samples of surfaces, thinned to some thousands of points.
+
+    Unless ``always``, a map whose residuals show no surfaces stays as it is.
+    """
+    assert problem.scales is not None
+    x, y = (thin(to_numpy(points).astype(np.float64), SURFACE_POINTS) for points in (problem.x[:, :-1], problem.y))
+    host = to_numpy(w).astype(np.float64)
+    z = x @ host[:-1] + host[-1]
+    cut = choose_cut(nearest_distances(z, y), nearest_distances(y, z), problem.scales)
+    if not always and not show_surfaces(x, y, host, cut**0.5):
+        return w
+    return as_like(slide_on_surfaces(x, y, host, cut**0.5), w)
 
 
 def explains_unseen_part(problem: Problem, candidate: Candidate, rng: np.random.Generator) -> bool:
@@ -107,8 +152,8 @@ def explains_unseen_part(problem: Problem, candidate: Candidate, rng: np.random.
     kept, w = keep_matched(problem, candidate.map, candidate.matched)
     if min(kept.x.shape[0], kept.y.shape[0]) <= PER_DIMENSION * max(w.shape):
         return False
-    found = gather_evidence(kept, w, rng)
-    return found.twins >= SURE_TWINS or found.surplus * found.points**0.5 >= SURE_SURPLUS
+    found = try_unseen(kept, w, rng)
+    return found.held.twins >= SURE_TWINS or found.surplus * found.points**0.5 >= SURE_SURPLUS
 
 
 def _score(pair: tuple[float, Candidate]) -> float:

@@ -18,14 +18,14 @@ from ...starts import STARTS
 from ...starts.portfolio import Wave, waves
 from ..budget import Budget
 from ..candidate import Candidate, Found, make_candidate
-from ..evidence import gather_evidence
+from ..evidence import try_unseen
 from ..history import StartRecord
 from ..loop.alternate import Run
 from ..loop.batches import STARTS_PER_BATCH, make_batches, run_batches
 from ..loop.stages import solve_in_stages, stage_sizes
 from ..problem import Problem, distinct, same_answer, slack
 from ..tuning import COMPARED_POINTS, SURE_SURPLUS, SURE_TWINS
-from .asked import Asked
+from .asked import DRAWN, Asked
 from .heats import choose_finalists, race_points, run_heats
 
 
@@ -113,13 +113,17 @@ def explains_unseen(problem: Problem, w: Array, rng: np.random.Generator) -> boo
     copies of one cloud, never for two samples of one shape. Or maps fitted without them send them to the same targets more
     often than chance by many standard errors: in many dimensions only a right map does.
     """
-    found = gather_evidence(problem, w, rng)
-    return found.twins >= SURE_TWINS or found.surplus * found.points**0.5 >= SURE_SURPLUS
+    found = try_unseen(problem, w, rng)
+    return found.held.twins >= SURE_TWINS or found.surplus * found.points**0.5 >= SURE_SURPLUS
 
 
 def note_unused(problem: Problem, asked: Asked, records: tuple[StartRecord, ...]) -> tuple[str, ...]:
     """Return notes on options that had no effect on the search of these starts, and why."""
     notes = []
+    moved = problem.budgets.moved
+    if moved is not None:
+        end = f"{moved.epsilon:.2g}" + ("" if moved.floor == moved.epsilon else f" to {moved.floor:.2g}")
+        notes.append(f"schedule: epsilon {end} instead, which {problem.x.dtype} can tell from 0 and from infinity")
     stages = problem.budgets.stages
     sizes = stage_sizes(problem, problem.budgets.solve)
     subsampled = {"auto": race_points(len(records)), "leading": 2000}
@@ -142,7 +146,7 @@ def make_starts(problem: Problem, asked: Asked, rng: np.random.Generator) -> Wav
     if asked.maps is not None:
         return Wave(asked.maps, [asked.name] * asked.maps.shape[0])
     options: dict[str, Any] = {"rng": rng}
-    if asked.name == "random":
+    if asked.name in DRAWN:
         options["n_starts"] = asked.n_starts or 1
     if asked.name == "seeds":
         options["pairs"] = asked.pairs

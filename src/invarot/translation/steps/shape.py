@@ -71,7 +71,7 @@ class Work:
     progress : Progress
     alignment : Alignment, optional
         What the solve found.
-    rng, device, memory, keep, checkpoint
+    rng, device, memory, keep, checkpoint, seeds
         As in :func:`invarot.translation.learn`.
     """
 
@@ -87,6 +87,7 @@ class Work:
     memory: str | int | None = None
     keep: int | None = None
     checkpoint: Checkpoint | None = None
+    seeds: tuple[tuple[str, str], ...] = ()
 
 
 Known = Mapping[Side, Array]  # the rows of both vocabularies before a step

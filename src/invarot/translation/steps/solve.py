@@ -12,6 +12,8 @@ from ...alignment.align import align
 from ...alignment.options import Search, Sinkhorn
 from ...alignment.result import Alignment
 from ...arrays import Array, as_like, to_numpy
+from ...errors import InputError
+from ...logs import log
 from ...words.vectors import Vectors
 from ...words.vocabulary import looks_like_word
 from ..progress import MEASURED
@@ -40,6 +42,7 @@ def fit_solve(work: Work) -> tuple[StepRecord, Work]:
             if work.checkpoint:
                 work.checkpoint.save(number, found, history[begun:])
         else:
+            log(f"{name}: resumed from the checkpoint, stage {number + 1} of {len(sizes)}", keep=True)
             found, told = saved
             history.extend(told)
         mapped = work.x[:MEASURED] @ as_like(found.map, work.x)
@@ -67,10 +70,27 @@ def solve_stage(
     score = work.progress.make_scorer(work.source.take(rows_x).words, work.target.take(rows_y).words)
     measure: Callable[[Array], float] | None = None if score is None else (lambda w: score(x @ w, y))
     on_step = work.progress.watch_solver(name, measure)
+    seeds = find_seeds(work.seeds, work.source.take(rows_x).words, work.target.take(rows_y).words)
     return align(
-        x, y, p=recipe.p, start=start, effort=effort, rng=rng, on_step=on_step,
+        x, y, p=recipe.p, start=start, effort=effort, seeds=seeds, rng=rng, on_step=on_step,
         solver=Sinkhorn(schedule=schedule, tol=TOL, memory=work.memory), search=Search(ordered=recipe.ordered),
     )  # fmt: skip
+
+
+def find_seeds(
+    pairs: Sequence[tuple[str, str]], source: Sequence[str], target: Sequence[str]
+) -> np.ndarray[Any, Any] | None:
+    """Return the rows of known pairs (k, 2) among the words of a stage; None if no pairs are known."""
+    if not pairs:
+        return None
+    left, right = ({word: row for row, word in enumerate(words)} for words in (source, target))
+    rows = [(left[a], right[b]) for a, b in pairs if a in left and b in right]
+    if not rows:
+        raise InputError(
+            f"seeds: expected pairs of the first {len(source):,} and {len(target):,} words, got none among {len(pairs)} "
+            f"pairs, the first {' '.join(pairs[0])!r}; check the direction of the pairs"
+        )
+    return np.asarray(rows)
 
 
 def select_words(vectors: Vectors) -> np.ndarray[Any, Any]:
