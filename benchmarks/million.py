@@ -29,7 +29,7 @@ def make(n: int, d: int, noise: float, seed: int = 0) -> tuple[Any, Any, Any, An
     like: dict[str, Any] = {"generator": generator, "device": "cuda"}
     spread = torch.arange(1, d + 1, device="cuda") ** -0.3
     centres = torch.randn((40, d), **like) * spread
-    x = torch.rand((n, d), **like).log_() + torch.rand((n, d), **like).log_()  # minus a gamma variable of shape 2
+    x = sum((1 - torch.rand((n, d), **like)).log_() for _ in range(2))  # minus a gamma variable of shape 2; log(0) avoided
     x.mul_(-0.5 * spread).add_(centres[torch.randint(40, (n,), **like)])
     x -= x.mean(dim=0)
     x /= torch.linalg.norm(x, dim=1, keepdim=True)

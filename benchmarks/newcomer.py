@@ -78,8 +78,13 @@ def main() -> int:
             print("ok  " if good else "FAIL", promise, "" if good else output[-500:], flush=True)
             shown = command.replace("|", "\\|").replace("\n", " ")
             rows.append(f"| {promise} | `{shown}` | {'yes' if good else '**no**'} |")
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short=7", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    made = header("python benchmarks/newcomer.py --out results/newcomer.md")
+    made = [re.sub(r"at commit [^,]*", f"at commit {commit.stdout.strip()}", line) for line in made]  # of the clone
     lines = [
-        "# What a newcomer meets", "", *header("python benchmarks/newcomer.py --out results/newcomer.md"),
+        "# What a newcomer meets", "", *made,
         f"{len(CHECKS) - wrong} of {len(CHECKS)} hold. `P` is the interpreter of a fresh environment, `I` is `invarot` there, `ROOT` the clone.",
         "", "| what is promised | command | holds |", "|---|---|---|", *rows,
     ]  # fmt: skip

@@ -83,7 +83,10 @@ class EntropicPlan:
         """Return Γᵀ values, from the same blocks as `apply`: a product of transposes rounds its scores differently."""
         one = values.ndim == 1
         columns = values[:, None] if one else values
-        out = sum(transpose(block) @ columns[rows] for rows, block in self._blocks())
+        xp = namespace(self.z)
+        out = xp.zeros((self.y.shape[0], columns.shape[1]), dtype=columns.dtype, device=device(self.z))
+        for rows, block in self._blocks():
+            out = out + transpose(block) @ columns[rows]
         return out[:, 0] if one else out
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
