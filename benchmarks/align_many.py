@@ -63,7 +63,7 @@ def main() -> None:
     lines += [f"| mean | | {means[0]:.2f} | {means[1]:.2f} |", "",
               f"Seconds: {alone:.1f} for six pairs, {together:.1f} for one space. Cycle error 0 by construction.",
               f"Verdicts: {', '.join(f'{one.first}–{one.second} {one.verdict.word}' for one in hub.pairs)}."]  # fmt: skip
-    print(write_page(args.out / f"align_many_{args.set}.md", lines))
+    print(write_page(args.out / "align_many.md", lines))
     print(json.dumps({"pairwise": means[0], "together": means[1]}))
 
 

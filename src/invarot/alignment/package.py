@@ -35,9 +35,8 @@ def package(
     matrix = problem.frame_x.linear @ inner @ problem.frame_y.inverse
     offset = problem.frame_y.origin - problem.frame_x.origin @ matrix
     plan, status = _extend_to_all_points(best.plan, problem, x, y, a, b, best.map), best.status
-    if (
-        isinstance(plan, EntropicPlan) and problem.overlap is None and not on_cuda(x)
-    ):  # there it costs as much as many sweeps
+    # on CUDA it costs as much as many sweeps; a part of the rows has no column sums of its own
+    if isinstance(plan, EntropicPlan) and problem.overlap is None and problem.rows.whole and not on_cuda(x):
         plan = plan.measured()
         if status is Status.SETTLED and plan.error > problem.budgets.solve.plan_tol:
             status = Status.MARGINALS

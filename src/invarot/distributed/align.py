@@ -25,7 +25,7 @@ from ..alignment.result import Alignment
 from ..alignment.search.asked import Asked, check_asked
 from ..alignment.search.search import search as run_search
 from ..alignment.verdict import SOUND
-from ..arrays import Array, namespace, to_numpy
+from ..arrays import Array, as_like, namespace, to_numpy
 from ..checks import check_choice, check_count, check_flag, check_points, check_range, check_same_library
 from ..errors import InputError, NotAligned
 from ..threads import own_threads
@@ -72,8 +72,8 @@ def align(
     ordered : bool
         As in :class:`invarot.Search`.
     checkpoint : path, optional
-        File, seen by the first rank and by all that resume, that holds the state after every step on all rows. A call that
-        finds it goes on from there, with any number of ranks. It is removed at the end.
+        File of the first rank that holds the state after every step on all rows. A call that finds it goes on from there,
+        with any number of ranks. It is removed at the end.
     p, translate, scale, start, n_starts, effort, require, on_step, solver
         As in :func:`invarot.align`; ``solver`` is a Sinkhorn. Weights are uniform.
 
@@ -139,15 +139,16 @@ def solve_all_rows(
     keeper: Checkpoint | None = None,
 ) -> Found:
     """Return the answer on all rows, with the rivals and starts of the search; with a ``keeper``, from where it was left."""
-    saved = None if keeper is None else keeper.load()
+    saved = None if keeper is None else keeper.load_on_all(shards.group)
     if keeper is not None:
         problem = replace(problem, on_step=_both(keeper.watch, problem.on_step))
     if keeper is not None and saved is not None:
-        run = alternate(problem, shards.share(saved.map)[None], problem.budgets.solve.from_epsilon(saved.epsilon))
+        begin, others = as_like(saved.map, problem.x), as_like(saved.rivals, problem.x)
+        run = alternate(problem, begin[None], problem.budgets.solve.from_epsilon(saved.epsilon))
         best = make_candidate(problem, run, 0, "checkpoint")
-        rivals = tuple(replace(best, map=one) for one in saved.rivals)
+        rivals = tuple(replace(best, map=one) for one in others)
         found = Found((best, *rivals), (StartRecord(best.name, best.objective, True),), better=saved.better)
-        keeper.rivals, keeper.better = saved.rivals, saved.better
+        keeper.rivals, keeper.better = others, saved.better
         return replace(found, candidates=(sharpen(problem, best) or best, *rivals))
     if asked.name == "given" and asked.maps is not None and asked.maps.shape[0] == 1:
         run = solve_in_stages(problem, shards.share(asked.maps), problem.budgets.solve, rng=rng)

@@ -14,9 +14,10 @@ from safetensors.numpy import save as dump_arrays
 
 from ..alignment.history import Step
 from ..alignment.problem import Problem
-from ..arrays import Array, as_like, to_numpy
+from ..arrays import Array, to_numpy
 from ..errors import InputError
 from ..files import reading, write_file
+from .shards import exchange
 
 STAGES = ("solve", "sharpen")  # those on all rows
 SAME = 1e-6  # relative difference of second moments that sums in another order may have
@@ -26,8 +27,8 @@ SAME = 1e-6  # relative difference of second moments that sums in another order 
 class Saved:
     """The state after a step on all rows."""
 
-    map: Array  # (dx, dy)
-    rivals: Array  # (k, dx, dy)
+    map: np.ndarray[Any, Any]  # (dx, dy)
+    rivals: np.ndarray[Any, Any]  # (k, dx, dy)
     epsilon: float
     better: int
 
@@ -55,8 +56,20 @@ class Checkpoint:
                 f"checkpoint: expected one of the same points and options, got another in {self.path}; "
                 "delete it, or name another file"
             )
-        like = self.problem.x
-        return Saved(as_like(arrays["map"], like), as_like(arrays["rivals"], like), state["epsilon"], state["better"])
+        return Saved(arrays["map"], arrays["rivals"], state["epsilon"], state["better"])
+
+    def load_on_all(self, group: Any) -> Saved | None:
+        """Return what the first rank finds, on every rank: only that one has to see the file."""
+        said: tuple[str | None, Saved | None] = (None, None)
+        if self.writes:
+            try:
+                said = None, self.load()
+            except InputError as error:
+                said = str(error), None
+        error_text, saved = exchange(said, group)[0]
+        if error_text is not None:
+            raise InputError(error_text)
+        return saved
 
     def watch(self, step: Step) -> None:
         """Save the state after a step on all rows."""

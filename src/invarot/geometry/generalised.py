@@ -18,8 +18,8 @@ ROUNDS = 100
 TOL = 1e-10  # relative gain of a round that ends them
 
 
-def stack_blocks(moments: Moments, sizes: Sequence[int], own: Sequence[Array] | None = None) -> Array:
-    """Return the symmetric matrix of all blocks, with ``own`` (di, di) or 0 on the diagonal, and 0 where no pair is known."""
+def stack_blocks(moments: Moments, sizes: Sequence[int]) -> Array:
+    """Return the symmetric matrix of all blocks, 0 on the diagonal and where no pair is known."""
     like = next(iter(moments.values()))
     xp = namespace(like)
     starts = [sum(sizes[:k]) for k in range(len(sizes) + 1)]
@@ -27,8 +27,6 @@ def stack_blocks(moments: Moments, sizes: Sequence[int], own: Sequence[Array] | 
     places = [slice(starts[k], starts[k + 1]) for k in range(len(sizes))]
     for (i, j), block in moments.items():
         out[places[i], places[j]], out[places[j], places[i]] = block, transpose(block)
-    for place, block in zip(places, own or (), strict=False):
-        out[place, place] = block
     return out
 
 
@@ -38,12 +36,10 @@ def cut_rows(stacked: Array, sizes: Sequence[int]) -> list[Array]:
     return [stacked[start : start + size, :] for start, size in zip(starts, sizes, strict=True)]
 
 
-def leading_blocks(matrix: Array, sizes: Sequence[int]) -> tuple[list[Array], Array]:
-    """Return the leading eigenvectors of a block matrix, as many as the largest block has rows, cut by space; their values."""
-    xp = namespace(matrix)
-    values, vectors = xp.linalg.eigh((matrix + transpose(matrix)) / 2)
-    d = max(sizes)
-    return cut_rows(xp.flip(vectors[:, -d:], axis=1), sizes), xp.flip(values[-d:])
+def leading_blocks(matrix: Array, sizes: Sequence[int]) -> list[Array]:
+    """Return the leading eigenvectors of a block matrix, as many as the largest block has rows, cut by space."""
+    _, vectors = namespace(matrix).linalg.eigh(matrix)
+    return cut_rows(vectors[:, -max(sizes) :], sizes)
 
 
 def generalised_procrustes(moments: Moments, sizes: Sequence[int]) -> list[Array]:
@@ -60,7 +56,7 @@ def generalised_procrustes(moments: Moments, sizes: Sequence[int]) -> list[Array
     np.True_
     """
     matrix = stack_blocks(moments, sizes)
-    starts = [[polar(block) for block in leading_blocks(matrix, sizes)[0]]]
+    starts = [[polar(block) for block in leading_blocks(matrix, sizes)]]
     d = max(sizes)
     for pivot, size in enumerate(sizes):
         pairs = [(min(k, pivot), max(k, pivot)) for k in range(len(sizes)) if k != pivot]

@@ -1,18 +1,17 @@
 """Refinement of the maps of several spaces into a common one: what `refine` does for two, with the pairs of all of them.
 
-Whitened, the second moment of all spaces side by side has the identity on its diagonal blocks and the correlations of matched rows
-elsewhere. Its leading eigenvectors are the directions that all spaces share; an eigenvalue λ of k spaces is a mean
-correlation of (λ − 1)/(k − 1). For two spaces this is `common_space`.
+Each space is whitened and turned so that matched rows of all pairs agree best (generalised Procrustes). The eigenvalues of the
+mean correlation in these coordinates weigh the directions. For two spaces this is `common_space`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ..arrays import Array, namespace, transpose
-from ..geometry.generalised import leading_blocks, stack_blocks
-from ..geometry.orthogonal import polar
+from ..geometry.generalised import generalised_procrustes
 from ..retrieval.pairs import choices, matches
 from ..retrieval.refine import KEPT, KEPT_FIRST, rank_weights
 
@@ -65,12 +64,13 @@ def common_spaces(
         @ transpose(sides[j][1] / xp.sqrt(sides[j][0]))
         for (i, j), block in cross.items()
     }
-    own = [xp.eye(d, dtype=wide, device=getattr(clouds[0], "device", None)) for d in sizes]
-    blocks, values = leading_blocks(stack_blocks(white, sizes, own), sizes)
-    s = xp.clip((values - 1) / (len(clouds) - 1), 0.0, 1.0)
+    turns = generalised_procrustes(white, sizes)
+    shared: Any = sum(transpose(turns[i]) @ block @ turns[j] for (i, j), block in white.items()) / len(white)
+    values, axes = xp.linalg.eigh((shared + transpose(shared)) / 2)
+    s, axes = xp.clip(xp.flip(values), 0.0, 1.0), xp.flip(axes, axis=1)
     maps = []
-    for (spread, basis), block, cloud in zip(sides, blocks, clouds, strict=True):
-        inner = transpose(basis) @ polar(block)
+    for (spread, basis), turn, cloud in zip(sides, turns, clouds, strict=True):
+        inner = transpose(basis) @ turn @ axes
         back = transpose(inner) @ (inner * spread[:, None] ** (dewhiten / 2))
         maps.append(xp.astype(((basis / xp.sqrt(spread)) @ inner * s**power) @ back, cloud.dtype))
     return maps, xp.astype(s, clouds[0].dtype)
