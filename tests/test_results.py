@@ -61,8 +61,9 @@ def test_every_result_is_beside_its_command():
 def test_the_command_is_in_the_repository(name, command):
     scripts = re.findall(r"python (benchmarks/\w+\.py)", command)
     modules = [module.replace(".", "/") for module in re.findall(r"python -m ([\w.]+)", command)]
-    assert scripts or modules or "`invarot " in command
-    there = [ROOT / script for script in (*scripts, *modules)]
+    tests = re.findall(r"(tests/[\w/]+\.py)", command)
+    assert scripts or modules or tests or "`invarot " in command
+    there = [ROOT / script for script in (*scripts, *modules, *tests)]
     assert [path for path in there if not path.exists() and not path.with_suffix(".py").exists()] == []
 
 

@@ -48,7 +48,7 @@ def test_a_plan_of_few_axes_gives_the_map_of_all():
 
 
 def test_it_can_be_asked_for_by_name():
-    x, y, truth = unlike_spaces(150)
+    x, y, truth = unlike_spaces(200, shared=4, private=4)
     found = invarot.align(x, y, start="leading")
     assert {record.name for record in found.starts} == {"leading"}
     assert np.sum(found.map * truth) / np.linalg.norm(truth) ** 2 > 0.9
