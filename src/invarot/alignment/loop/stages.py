@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...arrays import Array, as_like, is_torch, namespace, to_numpy
+from ...arrays import Array, is_torch, namespace, to_numpy
 from ...retrieval.kmeans import kmeans
 from ...retrieval.thinning import FEW, thin
 from ...rows import ALL
@@ -21,7 +21,7 @@ def solve_in_stages(problem: Problem, maps: Array, budget: Budget, *, rng: np.ra
 
     At a high epsilon a plan depends on the shape of the clouds and not on single points, so a subsample gives nearly the same
     map as all points, at a fraction of the cost. Later stages continue at the last epsilon of the first: with more points,
-    the map is nearer to that of all points. A start that is nearer than what a few points say is kept (`keep_better`).
+    the map is nearer to that of all points.
     """
     sizes = stage_sizes(problem, budget)
     rough = replace(budget, tol=max(budget.tol, budget.plan_tol)).at_most(ROUGH_STEPS)
@@ -35,23 +35,9 @@ def solve_in_stages(problem: Problem, maps: Array, budget: Budget, *, rng: np.ra
         name = f"first {size}" if problem.ordered else f"{size} points"
         if problem.budgets.stages is not None and problem.budgets.stages.of == "clusters":
             name = f"{size} clusters"
-        fitted = alternate(subproblem(problem, size, rng), maps, rough, stage=name).maps
-        maps = keep_better(subproblem(problem, size, rng), maps, fitted, rough)
+        maps = alternate(subproblem(problem, size, rng), maps, rough, stage=name).maps
         rough = rough.at_floor().at_most(BRIEF_STEPS)
     return alternate(problem, maps, budget)
-
-
-def keep_better(unseen: Problem, before: Array, after: Array, budget: Budget) -> Array:
-    """Return for each start the map (s, dx, dy) before or after a stage, whichever scores higher on ``unseen`` points.
-
-    Samples of two large clouds share hardly any points. A map fitted to them scores higher on them than the right one, and
-    lower on others.
-    """
-    xp = namespace(before)
-    watched = replace(unseen, on_step=None)
-    values = [alternate(watched, maps, budget.at_floor().at_most(1), hold_map=True).values for maps in (before, after)]
-    better = as_like(values[1] >= values[0], before, dtype=xp.bool)
-    return xp.where(better[:, None, None], after, before)
 
 
 def stage_sizes(problem: Problem, budget: Budget) -> list[int]:

@@ -15,10 +15,9 @@ from ...retrieval.nearest import nearest_distances
 from ...retrieval.thinning import FEW, thin
 from ...starts.triples import find_rigid_maps
 from ...starts.votes import vote_for_maps
-from ..candidate import Candidate, Found, make_candidate
+from ..candidate import Candidate, Found, continue_from, make_candidate
 from ..evidence import try_unseen
 from ..history import StartRecord, Status
-from ..loop.alternate import alternate
 from ..loop.stages import solve_in_stages, subproblem
 from ..overlap import choose_cut, score_map
 from ..problem import Problem, distinct, keep_matched, same_answer
@@ -104,7 +103,7 @@ def solve_best(problem: Problem, name: str, maps: Array, rng: np.random.Generato
     clear, start = len(maps) > len(chosen) == 1, maps[chosen[0]]  # all agree
     if len(chosen) > 1:
         budget = small.budgets.solve.at_most(ROUGH_STEPS)
-        solved = [alternate(small, maps[k][None], budget, stage="race").maps[0] for k in chosen]
+        solved = [solve_in_stages(small, maps[k][None], budget, rng=rng).maps[0] for k in chosen]
         ends = [score_map(small.x, small.y, w, problem.scales) for w in solved]
         best = int(np.argmax(ends))
         start = solved[best]
@@ -123,16 +122,16 @@ def solve_in_full(problem: Problem, start: Array, name: str, rng: np.random.Gene
     budget = problem.budgets.solve
     surfaces = problem.affine and 2 <= problem.y.shape[1] <= FEW and problem.x.shape[1] == problem.y.shape[1] + 1
     large = surfaces and problem.budgets.adaptive and problem.largest > 2 * STAGE_POINTS
-    if large:
-        run = alternate(subproblem(problem, STAGE_POINTS, rng), start[None], budget)
-    else:
-        run = solve_in_stages(problem, start[None], budget, rng=rng)
+    points = subproblem(problem, STAGE_POINTS, rng) if large else problem
+    run = solve_in_stages(points, start[None], budget, rng=rng)
     w = slide(problem, run.maps[0], always=large) if surfaces else run.maps[0]
     last = replace(budget.at_floor(), plan_max_iter=max(budget.plan_max_iter, 20 * PARTIAL_SWEEPS))
-    final = alternate(problem, w[None], last, stage="plan", hold_map=True)
-    found = make_candidate(problem, final, 0, name, run.history(0))
-    moving = not surfaces and make_candidate(problem, run, 0, name).status is Status.NOT_SETTLED
-    return replace(found, status=Status.NOT_SETTLED) if moving else found
+    solved = make_candidate(problem, run, 0, name)
+    if (
+        surfaces or solved.status is not Status.NOT_SETTLED
+    ):  # its map is final, and the last plan has a status of its own
+        solved = replace(solved, status=Status.SETTLED)
+    return continue_from(problem, solved, w, last, stage="plan", hold_map=True)
 
 
 def slide(problem: Problem, w: Array, *, always: bool) -> Array:
