@@ -11,7 +11,7 @@ import pytest
 import invarot
 
 SRC = Path(invarot.__file__).parent
-NEEDS_TORCH = "invarot.transport.gpu."
+NEEDS_TORCH = ("invarot.transport.gpu.", "invarot.torch")
 
 
 def modules() -> list[object]:

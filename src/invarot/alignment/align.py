@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,17 +22,17 @@ from ..errors import InputError, NotAligned
 from ..logs import Watch, combine, log, run
 from ..threads import own_threads
 from .improve.improve import improve
-from .judging.hints import add_next_step, add_origin_hint, add_size_hint
+from .judging.hints import advise
 from .judging.judge import judge
 from .options import Exact, Maps, Rotations, Schatten, Search, Sinkhorn, Solver
 from .overlap import check_overlap
 from .package import describe_options, package
-from .problem import Observer, Problem, add_seeds, allow_unmatched, check_partial, pose
+from .problem import Observer, add_seeds, allow_unmatched, check_partial, pose
 from .result import Alignment
 from .search.asked import SEED_WEIGHT, check_asked, keep_pairs, keep_rows
 from .search.partial import search_partial
 from .search.search import search as run_search
-from .verdict import SOUND, Verdict
+from .verdict import SOUND
 
 
 def align(
@@ -129,17 +128,9 @@ def align(
     a, b = check_weights(a, "a", x), check_weights(b, "b", y)
 
     problem = pose(
-        x,
-        y,
-        a,
-        b,
-        maps=maps,
-        solver=solver,
-        translate=translate,
-        scale=scale,
-        ordered=search.ordered,
+        x, y, a, b, maps=maps, solver=solver, translate=translate, scale=scale, ordered=search.ordered,
         on_step=combine(on_step, Watch()),
-    )
+    )  # fmt: skip
     part = check_overlap(overlap)
     if part is not None:
         check_partial(maps, solver)
@@ -162,10 +153,10 @@ def align(
             found = search_partial(problem, plain, asked, generator)
         log("judging: held-out points and reflected maps")
         verdict = judge(problem, found, generator)
-    verdict = _add_hints(verdict, problem, x, y, a, b, maps, translate=translate, scale=scale)
-    if part is None:
-        verdict = add_next_step(verdict, problem, found.best.map, searched=asked.name == "auto", effort=effort)
-        verdict = _name_overlap(verdict, maps, solver)
+    verdict = advise(
+        verdict, problem, found.best.map, (x, y, a, b), maps, solver, translate=translate, scale=scale,
+        searched=asked.name == "auto", effort=effort,
+    )  # fmt: skip
     settings = describe_options(
         maps, solver, search, translate=translate, scale=scale, start=asked.name, effort=effort, n_starts=n_starts,
         seeds=0 if seeds is None else len(seeds), overlap=overlap,
@@ -204,35 +195,3 @@ def _check_clouds(x: Any, y: Any, device: str | None) -> tuple[Array, Array, Arr
             f"device: expected None with tensors, which are solved where they are, got {device!r}; move them first"
         )
     return x, place(x, device), place(y, device)
-
-
-def _name_overlap(verdict: Verdict, maps: Maps, solver: Solver) -> Verdict:
-    """Name ``overlap="auto"`` where a map is not right: unmatched points do not show themselves under a wrong map."""
-    told = verdict.probability == 0.0 or any("overlap=" in reason for reason in verdict.reasons)
-    excluded = not math.isinf(maps.p) or maps.whiten or maps.radius is not None or solver.objective != "simplified"
-    if verdict or told or excluded or solver.refit:
-        return verdict
-    hint = 'if points may have no counterpart, try overlap="auto"'
-    return replace(verdict, reasons=(*verdict.reasons, hint))
-
-
-def _add_hints(
-    verdict: Verdict,
-    problem: Problem,
-    x: Array,
-    y: Array,
-    a: Array,
-    b: Array,
-    maps: Maps,
-    *,
-    translate: bool,
-    scale: bool,
-) -> Verdict:
-    """Add hints from the original clouds: maps that keep norms need clouds of one size and origin."""
-    if not math.isinf(maps.p) or maps.whiten or problem.overlap is not None:
-        return verdict
-    if not scale:
-        hinted = add_size_hint(verdict, x, y, a, b, radius=maps.radius)
-        if hinted is not verdict:
-            return hinted
-    return verdict if translate else add_origin_hint(verdict, x, y, a, b)

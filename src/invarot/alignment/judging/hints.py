@@ -10,9 +10,34 @@ import numpy as np
 from ...arrays import Array, namespace, to_numpy
 from ...geometry.frames import mean_square
 from ...retrieval.nearest import nearest
+from ..options import Maps, Solver
 from ..problem import Problem
 from ..tuning import ALONE, OTHER_LENGTHS, OTHER_ORIGIN, OTHER_SIZE, PROBES
 from ..verdict import Verdict
+
+
+def advise(
+    verdict: Verdict, problem: Problem, w: Array, clouds: tuple[Array, Array, Array, Array], maps: Maps, solver: Solver,
+    *, translate: bool, scale: bool, searched: bool, effort: str | None,
+) -> Verdict:  # fmt: skip
+    """Add the next step that the evidence supports; ``clouds`` are x, y, a and b as the caller gave them."""
+    if problem.overlap is not None:
+        return verdict
+    if math.isinf(maps.p) and not maps.whiten:  # maps that keep norms need clouds of one size and origin
+        hinted = verdict if scale else add_size_hint(verdict, *clouds, radius=maps.radius)
+        verdict = hinted if hinted is not verdict or translate else add_origin_hint(verdict, *clouds)
+    verdict = add_next_step(verdict, problem, w, searched=searched, effort=effort)
+    return name_overlap(verdict, maps, solver)
+
+
+def name_overlap(verdict: Verdict, maps: Maps, solver: Solver) -> Verdict:
+    """Name ``overlap="auto"`` where a map is not right: unmatched points do not show themselves under a wrong map."""
+    told = verdict.probability == 0.0 or any("overlap=" in reason for reason in verdict.reasons)
+    excluded = not math.isinf(maps.p) or maps.whiten or maps.radius is not None or solver.objective != "simplified"
+    if verdict or told or excluded or solver.refit:
+        return verdict
+    hint = 'if points may have no counterpart, try overlap="auto"'
+    return replace(verdict, reasons=(*verdict.reasons, hint))
 
 
 def add_size_hint(verdict: Verdict, x: Array, y: Array, a: Array, b: Array, *, radius: float | None) -> Verdict:
