@@ -27,7 +27,7 @@ from .judging.judge import judge
 from .options import Exact, Maps, Rotations, Schatten, Search, Sinkhorn, Solver
 from .overlap import check_overlap
 from .package import describe_options, package
-from .problem import Observer, add_seeds, allow_unmatched, check_partial, pose
+from .problem import Observer, Problem, add_seeds, allow_unmatched, check_partial, pose
 from .result import Alignment
 from .search.asked import SEED_WEIGHT, check_asked, keep_pairs, keep_rows
 from .search.partial import search_partial
@@ -134,20 +134,14 @@ def align(
     part = check_overlap(overlap)
     if part is not None:
         check_partial(maps, solver)
-    if seeds is not None:
-        weight = SEED_WEIGHT if search.seed_weight is None else search.seed_weight
-        seeds = keep_pairs(seeds, a, b)
-        problem = add_seeds(problem, seeds, weight)
-    elif search.seed_weight is not None:
-        raise InputError(f"seed_weight: expected together with seeds, got {search.seed_weight!r} and no seeds")
+    problem, seeds = _add_known_pairs(problem, seeds, search.seed_weight, a, b)
     side = None if search.side is None else keep_rows(search.side, a, b)
     asked = check_asked(problem, start, n_starts, effort, seeds, search, side)
 
     with run(progress=progress), own_threads():
         log(f"align: {x.shape[0]:,} × {y.shape[0]:,} points, {x.shape[1]} and {y.shape[1]} dimensions")
         if part is None:
-            found = run_search(problem, asked, generator)
-            found = improve(problem, found, refitting=solver.refit)
+            found = improve(problem, run_search(problem, asked, generator), refitting=solver.refit)
         else:
             plain, problem = problem, allow_unmatched(problem, part, translate=translate, rng=generator)
             found = search_partial(problem, plain, asked, generator)
@@ -169,6 +163,18 @@ def align(
         raise NotAligned(f'require="{require}": the verdict is {result.verdict}', result)
     result.status.warn()
     return result
+
+
+def _add_known_pairs(
+    problem: Problem, seeds: Any, weight: float | None, a: Array, b: Array
+) -> tuple[Problem, np.ndarray[Any, Any] | None]:
+    """Return the problem with the known pairs in it, and these by their rows among the points with weight."""
+    if seeds is None:
+        if weight is not None:
+            raise InputError(f"seed_weight: expected together with seeds, got {weight!r} and no seeds")
+        return problem, None
+    pairs = keep_pairs(seeds, a, b)
+    return add_seeds(problem, pairs, SEED_WEIGHT if weight is None else weight), pairs
 
 
 def _check_groups(p: Any, solver: Solver | None, search: Search | None) -> tuple[Maps, Solver, Search]:
