@@ -54,6 +54,7 @@ WITHIN = (
         "judging.rule", "judging.symmetry", "judging.hints", "judging.degenerate",
     },
     {"candidate", "evidence"},
+    {"contest"},
     {"reflections"},
     {"crowding"},
     {"loop.stages", "loop.batches"},

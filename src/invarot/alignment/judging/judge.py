@@ -11,6 +11,7 @@ from ...arrays import Array
 from ..candidate import Found
 from ..evidence import gather_evidence
 from ..problem import Problem, keep_matched
+from ..reflections import find_elsewhere
 from ..tuning import PER_DIMENSION, SURE_TWINS
 from ..verdict import Evidence, Verdict
 from .degenerate import find_degenerate
@@ -27,7 +28,7 @@ def judge(problem: Problem, found: Found, rng: np.random.Generator) -> Verdict:
         problem, best = keep_matched(problem, best, matched)
         count = min(problem.x.shape[0], problem.y.shape[0])
         if count <= PER_DIMENSION * max(best.shape):
-            nothing = Evidence(gain=0.0, split=0.0, surplus=0.0, twins=0.0, smooth=0.0, points=count)
+            nothing = Evidence(gain=0.0, split=0.0, surplus=0.0, twins=0.0, points=count)
             return decide(nothing, "too few points have a counterpart to tell")
     return judge_map(problem, best, rng, rivals=rivals, better=found.better)
 
@@ -38,10 +39,11 @@ def judge_map(
     """Return the verdict on a map w (dx, dy), given equally good maps and the number of better ones."""
     flat = problem.flat_clouds
     if flat:
-        nothing = Evidence(gain=0.0, split=0.0, surplus=0.0, twins=0.0, smooth=0.0, points=problem.x.shape[0])
+        nothing = Evidence(gain=0.0, split=0.0, surplus=0.0, twins=0.0, points=problem.x.shape[0])
         return decide(nothing, f"{' and '.join(flat)}: all points are the same, which any map fits")
-    known = list(rivals)
-    evidence = replace(gather_evidence(problem, w, rng), rivals=len(known), better=better)
+    evidence = gather_evidence(problem, w, rng)
+    known = list(rivals) if evidence.twins >= SURE_TWINS else find_elsewhere(problem, w, rivals)
+    evidence = replace(evidence, rivals=len(known), better=better)
     degenerate = find_degenerate(problem, evidence)
     verdict = decide(evidence, degenerate)
     if degenerate or not (verdict or evidence.twins >= SURE_TWINS):
