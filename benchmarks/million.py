@@ -106,7 +106,9 @@ def solve(x: Any, y: Any, turn: Any, right: Any, start: Any, *, sums: bool = Fal
         nonlocal last
         now = wait(x)
         off = float(torch.linalg.norm(torch.as_tensor(step.map, device=x.device) - turn)) / turn.shape[0] ** 0.5
-        rows.append([step.stage, round(step.epsilon, 5), step.inner_iterations, round(off, 5), step.mode, round(now - last, 3)])
+        rows.append(
+            [step.stage, round(step.epsilon, 5), step.inner_iterations, round(off, 5), step.mode, round(now - last, 3)]
+        )
         last = wait(x)
 
     with Clock(x) as clock:

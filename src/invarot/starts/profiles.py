@@ -64,10 +64,7 @@ def subsample(x: Array, a: Array, size: int | None, *, ordered: bool = False) ->
     """
     xp = namespace(x)
     n = x.shape[0]
-    if ordered and size is not None and size < n:
-        rows = xp.arange(size, device=device(x))
-    else:
-        rows = canonical_order(x, a)
+    rows = xp.arange(size, device=device(x)) if ordered and size is not None and size < n else canonical_order(x, a)
     if size is not None and size < rows.shape[0]:
         if is_uniform(a):
             rows = xp.take(rows, as_like((np.arange(size) + 0.5) * (n / size), rows), axis=0)

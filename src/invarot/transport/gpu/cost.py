@@ -8,9 +8,10 @@ from ..marginals import Marginals
 from . import ops
 from .operands import choose_precision, prepare
 
-
 LAST = 0.01  # of epsilon: error of the potentials that are returned
-ROUGH = 10 * LAST  # while a map is sought: the plan is that of points moved by their rounding, to which it does converge
+ROUGH = (
+    10 * LAST
+)  # while a map is sought: the plan is that of points moved by their rounding, to which it does converge
 
 
 def precision_for(z: Array, y: Array, scale: float, *, within: float = LAST) -> str:
