@@ -50,7 +50,14 @@ class EntropicCoupler:
         problem = self.problem
         self.z = problem.x @ w
         cost = make_cost(
-            self.z, problem.y, 2 / epsilon, problem.a, problem.b, memory=self.budget.memory, rows=problem.rows
+            self.z,
+            problem.y,
+            2 / epsilon,
+            problem.a,
+            problem.b,
+            memory=self.budget.memory,
+            rows=problem.rows,
+            rough=True,
         )
         warm = self.potentials.at((self.epsilon or epsilon) / epsilon)
         self.epsilon = epsilon
