@@ -29,7 +29,9 @@ OUTLIER = 6.0  # squared residual over its variance, per dimension, from which a
 FLAT = 2.0  # variance of residuals along a surface over that across it, at least
 THIN = 0.01  # of its squared size, by which a neighbourhood is thick at least: a tenth of the spacing
 ROUNDS = 20  # at most
-SMALL = 1e-5  # turn, in radians, that ends the rounds
+DEPTH = 3  # earlier steps from which the next place is extrapolated
+FARTHER = 5.0  # steps, at most, by which the extrapolated place is farther
+SMALL = 1e-4  # turn, in radians, that ends the rounds
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,25 +55,51 @@ def sample_surface(points: Floats) -> Sample:
 
 
 def slide_on_surfaces(
-    x: Sample, y: Sample, w: Floats, cut: float, *, rounds: int = ROUNDS, held: tuple[Floats, Floats] | None = None
-) -> Floats:
+    x: Sample, y: Sample, w: Floats, cut: float, *, every: int = 1, rounds: int = ROUNDS,
+    held: tuple[Floats, Floats] | None = None,
+) -> Floats:  # fmt: skip
     """Return the map w (d + 1, d), its offset as the last row, turned and shifted such that x lies on y.
 
-    Pairs farther apart than ``cut`` do not count. A scale, and whether the map mirrors, do not change. ``held`` is a motion of
-    `find_slip` that the fit leaves as it is.
+    Pairs farther apart than ``cut`` do not count. A scale, and whether the map mirrors, do not change. ``every`` k-th point of either
+    side takes part. ``held`` is a motion of `find_slip` that the fit leaves as it is.
     """
+    tried: list[tuple[Floats, Floats]] = []  # where a step began, and the step
+    middle = x.points.mean(axis=0)
+    corners = middle + np.sqrt(np.mean((x.points - middle) ** 2)) * np.eye(len(w))[:, :-1]
+    frame = np.column_stack([corners, np.ones(len(w))])  # points by whose images motions are compared
     for _ in range(rounds):
-        found = _weigh_pairs(x, y, w, cut)
+        found = _weigh_pairs(x, y, w, cut, every)
         if found is None:
             break
         z, there, precision = found
         centre = z.mean(axis=0)
         free = None if held is None else _leave_out(held[0], held[1] + centre @ held[0])
         turn, shift = _step(z - centre, there - centre, precision, free)
-        w = np.concatenate([w[:-1] @ turn, ((w[-1] - centre) @ turn + centre + shift)[None]])
+        after = np.concatenate([w[:-1] @ turn, ((w[-1] - centre) @ turn + centre + shift)[None]])
+        if tried and np.linalg.norm(frame @ (after - w)) > np.linalg.norm(frame @ tried[-1][1]):
+            tried = []  # other pairs make another problem
+        tried = [*tried[-DEPTH:], (w, after - w)]
+        w = after if held is not None else _extrapolate(tried, frame)
         if np.linalg.norm(turn - np.eye(len(turn))) < SMALL:
-            break
+            return after
     return w
+
+
+def _extrapolate(tried: list[tuple[Floats, Floats]], frame: Floats) -> Floats:
+    """Return the map that the last steps lead to (Anderson acceleration): nearest points creep along flat parts of a surface."""
+    w, step = tried[-1]
+    if len(tried) < 2:
+        return np.asarray(w + step)
+    moves = np.stack([(frame @ (one - w)).ravel() for one, _ in tried[:-1]], axis=1)
+    changes = np.stack([(frame @ (one - step)).ravel() for _, one in tried[:-1]], axis=1)
+    share = np.linalg.lstsq(changes, (frame @ step).ravel(), rcond=1e-3)[0]
+    farther = -((moves + changes) @ share)
+    farther *= min(1.0, FARTHER * np.linalg.norm(frame @ step) / max(float(np.linalg.norm(farther)), 1e-300))
+    found = w + step + np.linalg.solve(frame, farther.reshape(w.shape))
+    u, _, vt = np.linalg.svd(found[:-1])
+    linear = _measure_size(w) * (u @ vt)
+    centre = frame.mean(axis=0)
+    return np.concatenate([linear, (centre @ found - centre[:-1] @ linear)[None]])
 
 
 def measure_misfit(x: Sample, y: Sample, w: Floats, some: tuple[Floats, Floats] | None = None) -> Floats:
@@ -98,6 +126,16 @@ def measure_gaps(x: Sample, y: Sample, w: Floats) -> tuple[Floats, Floats]:
     """Return the distances (n,), (m,) of the points of x, and of y, to the nearest point of the other cloud under the map w."""
     back = x.tree.query(_move_back(y.points, w))[0]
     return y.tree.query(x.points @ w[:-1] + w[-1])[0], back * _measure_size(w)
+
+
+def measure_relative_gaps(x: Sample, y: Sample, w: Floats) -> tuple[Floats, Floats]:
+    """Return the squared distances (n,), (m,) of points to the nearest point of the other cloud, over the size of both neighbourhoods."""
+    size_x, size_y = (np.trace(one.scatter, axis1=1, axis2=2) for one in (x, y))
+    size_x = size_x * _measure_size(w) ** 2
+    there, j = y.tree.query(x.points @ w[:-1] + w[-1])
+    back, i = x.tree.query(_move_back(y.points, w))
+    back = back * _measure_size(w)
+    return there**2 / (size_x + size_y[j] + 1e-300), back**2 / (size_x[i] + size_y + 1e-300)
 
 
 def show_surfaces(x: Sample, y: Sample, w: Floats, cut: float) -> bool:
@@ -136,9 +174,9 @@ def weigh_directions(residuals: Floats, scatter: Floats) -> Floats:
     return np.asarray((axes / variance) @ np.swapaxes(axes, 1, 2))
 
 
-def _weigh_pairs(x: Sample, y: Sample, w: Floats, cut: float) -> tuple[Floats, Floats, Floats] | None:
+def _weigh_pairs(x: Sample, y: Sample, w: Floats, cut: float, every: int = 1) -> tuple[Floats, Floats, Floats] | None:
     """Return mapped points and their targets (k, d), and the precision of their difference (k, d, d); None for too few pairs."""
-    i, j = _pair_up(x, y, w, cut)
+    i, j = _pair_up(x, y, w, cut, every)
     d = y.points.shape[1]
     if len(i) < 2 * d**2:
         return None
@@ -165,12 +203,12 @@ def _measure_axes(residuals: Floats, scatter: Floats) -> tuple[Floats, Floats]:
     return axes, np.median(square, axis=0) / 0.455  # the median of a squared normal variable
 
 
-def _pair_up(x: Sample, y: Sample, w: Floats, cut: float) -> tuple[Floats, Floats]:
+def _pair_up(x: Sample, y: Sample, w: Floats, cut: float, every: int = 1) -> tuple[Floats, Floats]:
     """Return rows of x and of y that are nearest to each other, seen from either side, within ``cut`` under the map w."""
-    there, j = y.tree.query(x.points @ w[:-1] + w[-1], distance_upper_bound=cut)
-    back, i = x.tree.query(_move_back(y.points, w), distance_upper_bound=cut / _measure_size(w))
+    there, j = y.tree.query(x.points[::every] @ w[:-1] + w[-1], distance_upper_bound=cut)
+    back, i = x.tree.query(_move_back(y.points[::every], w), distance_upper_bound=cut / _measure_size(w))
     near, met = np.flatnonzero(np.isfinite(there)), np.flatnonzero(np.isfinite(back))
-    return np.r_[near, i[met]], np.r_[j[near], met]
+    return np.r_[every * near, i[met]], np.r_[j[near], every * met]
 
 
 def _move_back(y: Floats, w: Floats) -> Floats:

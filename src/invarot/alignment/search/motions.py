@@ -21,6 +21,7 @@ Floats = np.ndarray[Any, Any]
 FEW_POINTS = 500  # of each cloud, that rivals are fitted on
 PROBES = 200  # points of each, that rank them before
 FITTED = 8  # motions that are fitted, of those proposed and of the rivals
+FIRST_ROUNDS = 4  # of a fit, after which hopeless ones end
 STEPS = 20  # along the weakest motion, each way
 REACH = 4.0  # distance over which pairs are sought, over the spacing
 NEIGHBOURHOOD = 7  # points that lie off the other surface together, so that they count as one
@@ -70,7 +71,6 @@ class Chosen:
     map: Floats
     score: float
     rivals: list[Floats]  # other motions from which the surfaces do not tell it, the best first
-    runner_up: float  # score of the next best of those proposed
 
 
 def choose_motion(x: Floats, y: Floats, maps: Floats, *, proper: bool, stay: bool = False) -> Chosen:
@@ -81,7 +81,6 @@ def choose_motion(x: Floats, y: Floats, maps: Floats, *, proper: bool, stay: boo
     full = Clouds.of(x, y)
     few = Clouds.of(thin(x, FEW_POINTS), thin(y, FEW_POINTS))
     fits = fit_best(few, maps)
-    begun = [_score(few.measure(w)) for w in fits]
     best = few.fit_on(full, fits[0])
     every = [(best, full.measure(best))]
     for w in fit_best(few, [*propose_rivals(few, best, proper=proper), *fits[1:]]):
@@ -91,8 +90,7 @@ def choose_motion(x: Floats, y: Floats, maps: Floats, *, proper: bool, stay: boo
     every[stay:] = sorted(every[stay:], key=lambda pair: float(pair[1].mean()))
     best, misfit = every[0]
     near = [w for w, other in every[1:] if count_errors(other - misfit) < TELLING]
-    rivals = keep_distinct(few, [best, *near])[1:]
-    return Chosen(best, _score(misfit), rivals, max(begun[1:], default=0.0))
+    return Chosen(best, 1 - float(misfit.mean()), keep_distinct(few, [best, *near])[1:])
 
 
 def propose_rivals(clouds: Clouds, w: Floats, *, proper: bool) -> list[Floats]:
@@ -134,13 +132,19 @@ def slip_away(clouds: Clouds, w: Floats) -> list[Floats]:
 
 
 def fit_best(clouds: Clouds, maps: Any) -> list[Floats]:
-    """Fit the most promising of ``maps`` that differ, and return those that still do, best first."""
-    for fitted in (False, True):
-        if fitted:
-            maps = [slide_on_surfaces(clouds.x, clouds.y, w, clouds.reach) for w in maps[:FITTED]]
-        order = np.argsort([clouds.measure(w, some=not fitted).mean() for w in maps], kind="stable")
-        maps = keep_distinct(clouds, [maps[k] for k in order])
-    return list(maps)
+    """Fit the most promising of ``maps`` that differ, and return those that still do, best first.
+
+    After a few rounds only those go on that may still win.
+    """
+    order = np.argsort([clouds.measure(w, some=True).mean() for w in maps], kind="stable")
+    maps = keep_distinct(clouds, [maps[k] for k in order])[:FITTED]
+    maps = [slide_on_surfaces(clouds.x, clouds.y, w, clouds.reach, rounds=FIRST_ROUNDS) for w in maps]
+    misfits = [clouds.measure(w) for w in maps]
+    least = min(misfits, key=lambda one: float(one.mean()))
+    maps = [w for w, one in zip(maps, misfits, strict=True) if count_errors(one - least) < 4 * TELLING]
+    maps = [slide_on_surfaces(clouds.x, clouds.y, w, clouds.reach) for w in maps]
+    order = np.argsort([clouds.measure(w).mean() for w in maps], kind="stable")
+    return keep_distinct(clouds, [maps[k] for k in order])
 
 
 def keep_distinct(clouds: Clouds, maps: list[Floats]) -> list[Floats]:
@@ -156,10 +160,6 @@ def count_errors(difference: Floats) -> float:
     """Return the mean of ``difference`` (n,) in standard errors; points of a neighbourhood count as one."""
     spread = float(difference.std()) / (len(difference) / NEIGHBOURHOOD) ** 0.5
     return float(difference.mean()) / max(spread, 1e-12)
-
-
-def _score(misfit: Floats) -> float:
-    return 1 - float(misfit.mean())
 
 
 def _after(w: Floats, move: Floats) -> Floats:

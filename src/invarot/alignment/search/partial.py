@@ -11,7 +11,7 @@ import numpy as np
 
 from ...arrays import Array, as_like, namespace, to_numpy
 from ...geometry.orthogonal import RotationGroup
-from ...geometry.surfaces import measure_gaps, sample_surface, show_surfaces, slide_on_surfaces
+from ...geometry.surfaces import Sample, measure_gaps, sample_surface, show_surfaces, slide_on_surfaces
 from ...retrieval.thinning import FEW, thin
 from ...starts.triples import find_rigid_maps
 from ...starts.votes import vote_for_maps
@@ -21,7 +21,7 @@ from ..evidence import try_unseen
 from ..history import StartRecord, Status
 from ..loop.alternate import alternate
 from ..loop.stages import solve_in_stages, subproblem
-from ..overlap import choose_cut, score_map
+from ..overlap import choose_cut, match_on_surfaces, score_map
 from ..problem import Problem, distinct, keep_matched, same_answer
 from ..tuning import (
     CLEAR,
@@ -29,6 +29,7 @@ from ..tuning import (
     PARTIAL_SWEEPS,
     PER_DIMENSION,
     ROUGH_STEPS,
+    SLIDING_POINTS,
     STAGE_POINTS,
     SURE_SURPLUS,
     SURE_TWINS,
@@ -144,14 +145,23 @@ def solve_on_surfaces(problem: Problem, name: str, maps: Array, rng: np.random.G
     ``stay``: a better motion that no start led to is a rival, not the answer. Where residuals show no surfaces (noise), the alternation
     fits small clouds better.
     """
-    x, y = (thin(points, STAGE_POINTS) for points in on_host(problem))
-    chosen = choose_motion(x, y, to_numpy(maps).astype(np.float64), proper=isinstance(problem.maps, RotationGroup), stay=stay)
-    large = problem.budgets.adaptive and problem.largest > 2 * STAGE_POINTS
-    w, sliding = slide(problem, chosen.map, always=large)
-    start = as_like(w, problem.x)
-    candidate = find_plan(problem, start, name) if sliding else solve_in_full(problem, start, name, rng)
+    assert problem.overlap is not None
+    points = on_host(problem)
+    proper = isinstance(problem.maps, RotationGroup)
+    small = [thin(one, STAGE_POINTS) for one in points]
+    chosen = choose_motion(small[0], small[1], to_numpy(maps).astype(np.float64), proper=proper, stay=stay)
+    x, y = (sample_surface(thin(one, SURFACE_POINTS)) for one in points)
+    w = slide(problem, x, y, chosen.map)
+    if w is None:
+        candidate = solve_in_full(problem, as_like(chosen.map, problem.x), name, rng)
+    else:
+        candidate = find_plan(problem, as_like(w, problem.x), name)
+    if problem.overlap.x is None:
+        shares = match_on_surfaces(x, y, to_numpy(candidate.map).astype(np.float64))
+        spread = [share[one.tree.query(all_)[1]] for share, one, all_ in zip(shares, (x, y), points, strict=True)]
+        candidate = replace(candidate, matched=(as_like(spread[0], problem.x), as_like(spread[1], problem.x)))
     rivals = tuple(find_plan(problem, as_like(one, problem.x), name) for one in chosen.rivals[:FINALISTS])
-    return Solved(chosen.score, candidate, chosen.runner_up <= CLEAR * chosen.score, rivals)
+    return Solved(chosen.score, candidate, not rivals, rivals)
 
 
 def find_plan(problem: Problem, w: Array, name: str) -> Candidate:
@@ -166,18 +176,14 @@ def last_budget(problem: Problem) -> Budget:
     return replace(budget.at_floor(), plan_max_iter=max(budget.plan_max_iter, 20 * PARTIAL_SWEEPS))
 
 
-def slide(problem: Problem, w: Floats, *, always: bool) -> tuple[Floats, bool]:
-    """Return the map w (d + 1, d) fitted to both clouds as samples of surfaces, thinned to some thousands of points, and whether it was.
-
-    Unless ``always``, a map whose residuals show no surfaces stays as it is.
-    """
+def slide(problem: Problem, x: Sample, y: Sample, w: Floats) -> Floats | None:
+    """Return the map w (d + 1, d) fitted to samples of surfaces; None for small clouds whose residuals show no surfaces."""
     assert problem.scales is not None
-    x, y = (sample_surface(thin(points, SURFACE_POINTS)) for points in on_host(problem))
     there, back = measure_gaps(x, y, w)
     cut = choose_cut(there**2, back**2, problem.scales) ** 0.5
-    if not always and not show_surfaces(x, y, w, cut):
-        return w, False
-    return slide_on_surfaces(x, y, w, cut), True
+    large = problem.budgets.adaptive and problem.largest > 2 * STAGE_POINTS
+    every = -(-max(len(x), len(y)) // SLIDING_POINTS)
+    return slide_on_surfaces(x, y, w, cut, every=every) if large or show_surfaces(x, y, w, cut) else None
 
 
 def is_rigid(problem: Problem) -> bool:
