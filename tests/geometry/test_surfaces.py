@@ -117,7 +117,7 @@ def test_a_part_of_the_points_is_enough():
 
 def test_steps_that_creep_are_extrapolated():
     truth, frame = np.concatenate([TURN, OFFSET[None]]), np.column_stack([np.eye(4)[:, :-1], np.ones(4)])
-    begun = start(0.002) + [[0], [0], [0], [0.01]]
+    begun = start(0.002) + np.asarray([[0], [0], [0], [0.01]])
     creep = [(truth + share * (begun - truth), 0.2 * share * (truth - begun)) for share in (1.0, 0.8, 0.64)]
     assert np.abs(creep[-1][0] - truth).max() > 5e-3
     np.testing.assert_allclose(surfaces._extrapolate(creep, frame), truth, atol=1e-5)

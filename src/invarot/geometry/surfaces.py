@@ -129,13 +129,24 @@ def measure_gaps(x: Sample, y: Sample, w: Floats) -> tuple[Floats, Floats]:
 
 
 def measure_relative_gaps(x: Sample, y: Sample, w: Floats) -> tuple[Floats, Floats]:
-    """Return the squared distances (n,), (m,) of points to the nearest point of the other cloud, over the size of both neighbourhoods."""
+    """Return how far points (n,), (m,) lie from the other cloud, as a squared length over the size of both neighbourhoods.
+
+    It is the distance to the nearest point times that to the mean of the nearest few: these lie around a point of the surface, and
+    to one side of a point beyond its border.
+    """
     size_x, size_y = (np.trace(one.scatter, axis1=1, axis2=2) for one in (x, y))
-    size_x = size_x * _measure_size(w) ** 2
-    there, j = y.tree.query(x.points @ w[:-1] + w[-1])
-    back, i = x.tree.query(_move_back(y.points, w))
-    back = back * _measure_size(w)
-    return there**2 / (size_x + size_y[j] + 1e-300), back**2 / (size_x[i] + size_y + 1e-300)
+    square = _measure_size(w) ** 2
+    there, j = _measure_around(x.points @ w[:-1] + w[-1], y)
+    back, i = _measure_around(_move_back(y.points, w), x)
+    return there / (square * size_x + size_y[j] + 1e-300), square * back / (square * size_x[i] + size_y + 1e-300)
+
+
+def _measure_around(points: Floats, there: Sample) -> tuple[Floats, Floats]:
+    """Return the distance of points (n, d) to the nearest of ``there`` times that to the mean of the nearest few, and the nearest."""
+    distance, near = there.tree.query(points, min(NEIGHBOURS + 1, len(there)))
+    distance, near = distance.reshape(len(points), -1), near.reshape(len(points), -1)
+    aside = np.linalg.norm(points - there.points[near].mean(axis=1), axis=1)
+    return distance[:, 0] * aside, near[:, 0]
 
 
 def show_surfaces(x: Sample, y: Sample, w: Floats, cut: float) -> bool:
