@@ -48,6 +48,7 @@ WITHIN = (
     {"package"},
     {"result"},
     {"search.partial"},
+    {"search.motions"},
     {"search.search", "improve.improve", "judging.judge"},
     {
         "search.heats", "search.asked", "improve.refit", "improve.sharpen", "improve.swap_matches",

@@ -71,4 +71,5 @@ PARTIAL_EPSILON = 0.5, 0.05  # first and last epsilon, over the squared cut
 PARTIAL_SWEEPS = 10  # of Sinkhorn per step: the cut moves with every step
 CLEAR = 0.7  # score of the second answer, over that of the first, below which the first won clearly
 VOTE_POINTS = 2000  # points whose neighbourhoods vote
-SURFACE_POINTS = 20_000  # points of each cloud, at most, that the last fit on surfaces uses
+SURFACE_POINTS = 20_000  # points of each cloud, at most, that show the surfaces of the last fit
+SLIDING_POINTS = 5000  # of these that are fitted

@@ -13,7 +13,7 @@ from ..evidence import gather_evidence
 from ..problem import Problem, keep_matched
 from ..reflections import find_elsewhere
 from ..tuning import PER_DIMENSION, SURE_TWINS
-from ..verdict import Evidence, Verdict
+from ..verdict import SOUND, Evidence, Verdict
 from .degenerate import find_degenerate
 from .rule import decide
 from .symmetry import count_symmetries
@@ -30,7 +30,16 @@ def judge(problem: Problem, found: Found, rng: np.random.Generator) -> Verdict:
         if count <= PER_DIMENSION * max(best.shape):
             nothing = Evidence(gain=0.0, split=0.0, surplus=0.0, twins=0.0, points=count)
             return decide(nothing, "too few points have a counterpart to tell")
-    return judge_map(problem, best, rng, rivals=rivals, better=found.better)
+    verdict = judge_map(problem, best, rng, rivals=rivals, better=found.better)
+    return doubt(verdict) if matched is not None and rivals else verdict
+
+
+def doubt(verdict: Verdict) -> Verdict:
+    """Return the verdict on one of several maps of a part that the points do not tell apart: at most one of them is right."""
+    if verdict.word not in SOUND:
+        return verdict
+    probability = min(verdict.probability, 1 / (1 + verdict.evidence.rivals))
+    return replace(verdict, word="doubtful", probability=probability, symmetric=True)
 
 
 def judge_map(
