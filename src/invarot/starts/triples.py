@@ -33,7 +33,8 @@ def find_rigid_maps(x: Floats, y: Floats, *, proper: bool, rng: np.random.Genera
     ``proper``: rotations only.
     """
     spacing = max(neighbour_distance(points) for points in (x, y)) or 1.0
-    described = [describe_neighbourhoods(points, balls=True) for points in (x, y)]
+    most = min(len(x), len(y)) - 1  # descriptors of few points have fewer numbers
+    described = [describe_neighbourhoods(points, balls=True, most=most) for points in (x, y)]
     found = []
     for left, right in zip(*described, strict=True):
         i, j = find_candidates(left, right, most=len(x) * len(y))
