@@ -42,7 +42,7 @@ KINDS = {
     ),
     "kills": (
         200,
-        "SIGKILL in the middle of `align`, `align --checkpoint`, `export` and `migrate`, then the same command again",
+        "SIGKILL in the middle of `align`, `align --checkpoint`, `export`, `migrate` and `migrate --force`, then the same command again",
     ),
 }
 
