@@ -1,6 +1,7 @@
 """Run hostile input in bulk and write what came of it: ``python -m tests.fuzz --out results/fuzz.md``, or ``make fuzz``.
 
-Case number i is made from the seed i, so that a failure can be run again alone: ``--kinds readers --first 720 --readers 1``.
+Case number i is made from the seed i, so that a failure can be run again alone: ``--kinds readers --first 720 --readers 1``. A case may
+take ``--hang`` seconds of processor time, and ten times as long by the clock; ``--jobs`` processes share the seeds.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from provenance import header, write_page  # beside the benchmarks, which this i
 from invarot.experiments.provenance import describe_commit
 
 MEMORY = 2 << 30  # bytes of address space
+TOLD = 1000  # cases after which a line says how it goes
 SHOWN = 3  # cases of each failure that are listed
 KINDS = {
     "readers": (
@@ -40,7 +42,7 @@ KINDS = {
     ),
     "kills": (
         200,
-        "SIGKILL in the middle of `align`, `align --checkpoint`, `export` and `migrate`, then the same command again",
+        "SIGKILL in the middle of `align`, `align --checkpoint`, `export`, `migrate` and `migrate --force`, then the same command again",
     ),
 }
 
@@ -51,12 +53,13 @@ class Hang(BaseException):
 
 def main() -> None:
     args = parse()
-    signal.signal(signal.SIGALRM, _raise_hang)
     found = {}
+    shared = (
+        "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    )  # opening a file takes longer on a disk than reading it
     for kind in args.kinds:
-        with tempfile.TemporaryDirectory() as folder:
-            work = prepare(kind, Path(folder))
-            found[kind] = run(work, getattr(args, kind), args)
+        with tempfile.TemporaryDirectory(dir=shared) as folder:
+            found[kind] = run_jobs(kind, getattr(args, kind), args, Path(folder))
         print(json.dumps({kind: found[kind]}), flush=True)
         if args.out is not None:
             write_results(args.out, kind, found[kind])
@@ -68,7 +71,8 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--kinds", nargs="+", choices=list(KINDS), default=list(KINDS))
     parser.add_argument("--first", type=int, default=0, help="the seed of the first case")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="for each kind, after which it stops")
-    parser.add_argument("--hang", type=int, default=60, help="seconds that a case may take")
+    parser.add_argument("--hang", type=int, default=60, help="seconds of processor time that a case may take")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--out", type=Path)
     for kind, (count, text) in KINDS.items():
         parser.add_argument(f"--{kind}", type=int, default=count, help=f"cases: {text}")
@@ -89,17 +93,62 @@ def prepare(kind: str, folder: Path) -> Callable[[Random], str]:
     return lambda rng: vector_files.try_file(rng, folder)
 
 
-def run(work: Callable[[Random], str], count: int, args: argparse.Namespace) -> dict[str, Any]:
-    """Try the cases; return how many ended how, and the failures with the seeds that make them again."""
+def run_jobs(kind: str, count: int, args: argparse.Namespace, folder: Path) -> dict[str, Any]:
+    """Share the seeds among processes, and add up what they found; a process that dies fails all of its cases."""
+    parts = []
+    for job in range(args.jobs):
+        low, high = (args.first + count * k // args.jobs for k in (job, job + 1))
+        own = folder / str(job)
+        own.mkdir()
+        child = os.fork()
+        if not child:
+            code = 1
+            try:
+                (folder / f"{job}.json").write_text(json.dumps(run(prepare(kind, own), low, high, args)))
+                code = 0
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                sys.stderr.flush()
+                os._exit(code)
+        parts.append((child, folder / f"{job}.json", low, high))
+    found = []
+    for child, told, low, high in parts:
+        _, status = os.waitpid(child, 0)
+        if status == 0:
+            found.append(json.loads(told.read_text()))
+        else:
+            died = {f"the process died with status {status}": [f"{low} to {high - 1}"]}
+            found.append(
+                {"ended": {"failed": high - low}, "failures": died, "seconds": 0, "slowest": [0.0, low], "peak_mib": 0}
+            )
+    ended: Counter[str] = sum((Counter(one["ended"]) for one in found), Counter())
+    failures: dict[str, list[str]] = {}
+    for one in found:
+        for what, seeds in one["failures"].items():
+            failures.setdefault(what, []).extend(seeds)
+    return {
+        "cases": sum(ended.values()), "asked": count, "first": args.first, "ended": dict(ended), "failures": failures,
+        "processes": args.jobs, "seconds": max(one["seconds"] for one in found),
+        "slowest": max(one["slowest"] for one in found), "peak_mib": max(one["peak_mib"] for one in found),
+    }  # fmt: skip
+
+
+def run(work: Callable[[Random], str], low: int, high: int, args: argparse.Namespace) -> dict[str, Any]:
+    """Try the seeds from ``low`` to below ``high``; return how many ended how, and the failures with their seeds."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.RLIM_INFINITY))
+    for number in (signal.SIGALRM, signal.SIGPROF):
+        signal.signal(number, _raise_hang)
+    count = high - low
     ended: Counter[str] = Counter()
     failures: dict[str, list[str]] = {}
     begun, slowest = time.perf_counter(), (0.0, 0)
-    for seed in range(args.first, args.first + count):
-        start = time.perf_counter()
+    for seed in range(low, high):
+        start, spent = time.perf_counter(), time.process_time()
         if start - begun > 60 * args.minutes:
             break
-        signal.alarm(args.hang)
+        signal.setitimer(signal.ITIMER_PROF, args.hang)
+        signal.alarm(10 * args.hang)  # a case that waits takes no processor time
         try:
             ended[work(Random(seed))] += 1
         except KeyboardInterrupt:
@@ -108,11 +157,16 @@ def run(work: Callable[[Random], str], count: int, args: argparse.Namespace) -> 
             ended["failed"] += 1
             failures.setdefault(describe(error), []).append(str(seed))
         finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
             signal.alarm(0)
-        slowest = max(slowest, (time.perf_counter() - start, seed))
+        slowest = max(slowest, (time.process_time() - spent, seed))
+        if (seed + 1 - low) % TOLD == 0:
+            print(
+                f"{seed + 1 - low:,} of {count:,} from {low} · {dict(ended)} · {failures}", file=sys.stderr, flush=True
+            )
     return {
-        "cases": sum(ended.values()), "asked": count, "first": args.first, "ended": dict(ended), "failures": failures,
-        "seconds": round(time.perf_counter() - begun), "slowest": [round(slowest[0], 1), slowest[1]],
+        "ended": dict(ended), "failures": failures, "seconds": round(time.perf_counter() - begun),
+        "slowest": [round(slowest[0], 1), slowest[1]],
         "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10,
     }  # fmt: skip
 
@@ -145,12 +199,14 @@ def make_page(found: dict[str, Any]) -> list[str]:
         f"Address space is limited to {MEMORY >> 30} GiB. Case i is made from seed i; what each row tries is said below.",
         "",
     ]
-    lines += ["| | cases run | of | failed | how the others ended | seconds | slowest case | peak memory | commit |"]
-    lines += ["|---|---|---|---|---|---|---|---|---|"]
+    lines += [
+        "| | cases run | of | failed | how the others ended | seconds | processes | slowest case, processor time | peak memory | commit |"
+    ]
+    lines += ["|---|---|---|---|---|---|---|---|---|---|"]
     for kind, one in found.items():
         others = ", ".join(f"{name} {count:,}" for name, count in sorted(one["ended"].items()) if name != "failed")
         lines.append(
-            f"| {kind} | {one['cases']:,} | {one['asked']:,} | {one['ended'].get('failed', 0):,} | {others} | {one['seconds']:,} | "
+            f"| {kind} | {one['cases']:,} | {one['asked']:,} | {one['ended'].get('failed', 0):,} | {others} | {one['seconds']:,} | {one.get('processes', 1)} | "
             f"{one['slowest'][0]} s (seed {one['slowest'][1]}) | {one['peak_mib']:,} MiB | {one['commit']} |"
         )
     lines += ["", *(f"* {kind}: {KINDS[kind][1]}" for kind in found)]

@@ -32,6 +32,7 @@ MOST = {
     "export": 6,
     "export vectors": 7,
     "migrate": 30,
+    "migrate --force": 36,
 }  # about as many operations as each makes
 MAPPED = "mapped.npz"
 FAILED = 3  # the exit code of a verdict "failed": the model is written all the same
@@ -115,6 +116,7 @@ class Kills:
             "migrate": ["migrate", "old.npz", "new.npz", "--map-store", MAPPED, "--check-pairs", "ids", "--at-least", "0",
                         "--sample", "200", "--effort", "quick", "--quiet"],
         }  # fmt: skip
+        self.commands["migrate --force"] = [*self.commands["migrate"], "--force"]
         self._make_stores()
         self._must(["align", "b.npz", "a.vec", "--preset", "fast", "-o", "old", "--quiet"])
         self._must([*align, "-o", "whole"])
@@ -122,6 +124,7 @@ class Kills:
         self.whole = {name: (folder / name).read_bytes() for name in ("d.txt", "v.source.vec", "v.target.vec")}
         self.new, self.old = read_all(folder / "whole"), read_all(folder / "old")
         self.mapped = read_store(folder)
+        self.replaced = {"vectors": np.eye(240, 3, dtype=np.float32)}  # by migrate --force
 
     def _make_stores(self) -> None:
         rng = np.random.default_rng(0)
@@ -146,17 +149,19 @@ class Kills:
         if name != "migrate" or not (self.folder / MAPPED).exists():  # a store that is there is not written again
             self._must(self.commands[name])
         self._check(name, finished=True)
-        left = [str(path) for pattern in (".invarot-*", "*.part") for path in self.folder.rglob(pattern)]
+        left = [str(path) for pattern in (".invarot-*", "*.part", "*.replac*") for path in self.folder.rglob(pattern)]
         assert not left, f"left behind: {left}"
         return f"{name}, killed" if code == -signal.SIGKILL else f"{name}, too late"
 
     def _prepare(self, name: str, rng: Random) -> None:
         for path in ("m", "k", "c"):
             shutil.rmtree(self.folder / path, ignore_errors=True)
-        for found in self.folder.glob(f"{MAPPED}*"):
+        for found in self.folder.glob(f"{Path(MAPPED).stem}*"):
             shutil.rmtree(found) if found.is_dir() else found.unlink()
         for path in self.whole:
             (self.folder / path).unlink(missing_ok=True)
+        if name == "migrate --force":
+            np.savez(self.folder / MAPPED, **self.replaced)
         if rng.random() < 0.5:  # something to be replaced
             for path in ("m", "k"):
                 shutil.copytree(self.folder / "old", self.folder / path)
@@ -164,6 +169,10 @@ class Kills:
                 (self.folder / path).write_bytes(b"old")
 
     def _check(self, name: str, *, finished: bool) -> None:
+        if name == "migrate --force":
+            found, old = read_store(self.folder), {key: array.tobytes() for key, array in self.replaced.items()}
+            assert found == self.mapped or (found == old and not finished), "the mapped store is neither old nor new"
+            return
         if name == "migrate":
             if finished or (self.folder / MAPPED).exists():
                 assert read_store(self.folder) == self.mapped, "the mapped store is not whole"

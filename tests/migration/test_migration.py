@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -103,6 +105,52 @@ def test_an_existing_store_is_not_overwritten(both, tmp_path):
     assert new.info().count == 600
     with pytest.raises(InputError, match="expected another store than the source"):
         migration.map_store(both[0], both[0], adapter)
+
+
+PLACES = {
+    "npz": ("{}/new.npz", ""), "parquet": ("{}/new.parquet", "pyarrow"), "faiss": ("{}/new.faiss", "faiss"),
+    "lancedb": ("lancedb:{}/db#new", "lancedb"), "qdrant": ("qdrant:{}/db#new", "qdrant_client"),
+    "chroma": ("chroma:{}/db#new", "chromadb"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", PLACES)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_store_is_replaced_only_by_a_complete_one(both, tmp_path, kind, monkeypatch):
+    """Stopped while it is written, or while it takes the place of the other, there is always one whole store; then it goes on."""
+    address, package = PLACES[kind]
+    if package and importlib.util.find_spec(package) is None:
+        pytest.skip(f"{package} is not installed: pip install 'invarot[stores]'")
+    new, adapter = stores.open(address.format(tmp_path)), found(both).adapter
+    beside = stores.open_beside(new.address)
+    migration.map_store(both[0], new, migration.Adapter(np.eye(6, 7, dtype=np.float32)), size=128)
+    with pytest.raises(Stops):
+        migration.map_store(both[0], new, adapter, size=128, replace_existing=True, on_rows=_stop)
+    assert (new.info().count, new.info().dimension) == (600, 7)
+    unfinished = migration.find_unfinished(*both, beside)
+    assert unfinished is not None
+    exchange = type(new).replace_by
+    monkeypatch.setattr(type(new), "replace_by", lambda self, other: _stop(0))
+    with pytest.raises(Stops):
+        migration.map_store(both[0], new, unfinished, replace_existing=True)
+    assert (new.info().dimension, beside.info().count, beside.info().dimension) == (7, 600, 8)
+    monkeypatch.setattr(type(new), "replace_by", exchange)
+    complete = migration.find_unfinished(*both, beside)
+    assert migration.map_store(both[0], new, complete, replace_existing=True) == 600
+    assert (new.info().count, new.info().dimension) == (600, 8)
+    got = {id: payload for batch in new.read(100) for id, payload in zip(batch.ids, batch.payload, strict=True)}
+    assert len(got) == 600
+    assert not beside.exists()
+    assert not list(tmp_path.rglob("*replac*"))
+    new.close()
+
+
+def test_a_source_is_not_replaced_by_its_copy(both, tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path, target_is_directory=True)
+    again = stores.open(tmp_path / "link" / Path(both[0].address).name)
+    for same in (again, stores.open(os.path.relpath(both[0].address))):
+        with pytest.raises(InputError, match="expected another store than the source"):
+            migration.map_store(both[0], same, found(both).adapter, replace_existing=True)
 
 
 @pytest.mark.parametrize("kind", ["parquet", "lancedb"])

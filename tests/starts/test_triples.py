@@ -68,3 +68,11 @@ def test_samples_without_common_points():
     found = find_rigid_maps(x, y, proper=True, rng=np.random.default_rng(0))
     turns = [np.degrees(Rotation.from_matrix(TURN.T @ w[:-1]).magnitude()) for w in found]
     assert min(turns) < 5
+
+
+def test_few_points_of_unlike_number(monkeypatch):
+    """Fewer points than a neighbourhood has: descriptors of both sides still have as many numbers."""
+    monkeypatch.setattr(triples, "DRAWS", 1000)
+    x = surface(14, 0)
+    for count in (9, 12):
+        assert find_rigid_maps(x, x[:count], proper=True, rng=np.random.default_rng(0)).shape[1:] == (4, 3)

@@ -121,3 +121,15 @@ def test_a_list_of_pairs_serves_until_points_have_moved():
 def test_a_list_that_would_be_long_is_none():
     z = np.random.default_rng(3).normal(size=(40, 3))
     assert list_pairs(z, z, 10.0) is None
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_price_rises_from_where_no_mass_is_left(dtype):
+    """The mass that is matched at first, exp(−1000), is 0 in either dtype."""
+    b = np.asarray([0.5, 0.5, 0.0], dtype)
+    share = np.asarray([[-1000.0, -1001.0, 0.0]], dtype)
+    with np.errstate(all="raise", under="ignore"):
+        found = Capped(np.full((1, 1), -3.0, dtype), 0.25).towards_total(share, b)
+    mass = np.log(0.5) - 1000 + np.log1p(np.exp(-1.0))
+    assert found.limit.dtype == dtype
+    np.testing.assert_allclose(found.limit, [[-3.0 + (np.log(0.25) - mass) / 2]], rtol=1e-6)

@@ -12,7 +12,7 @@ from ..checks import check_number
 from ..errors import InputError
 from ..logs import run
 from ..migration import Adapter, Migration, estimate_cost, find_unfinished, fit, map_store
-from ..stores import Store
+from ..stores import Store, open_beside, same_place
 from ..stores import open as open_store
 from .app import Device, Effort, command, print_json, print_verdict, stderr
 
@@ -68,11 +68,14 @@ def migrate_command(
     destination = None if map_store_to is None else open_store(map_store_to)
     _check_free(destination, map_queries, force, dry_run, source, target)
     unfinished = None
-    if destination is not None and not force and not dry_run:
-        unfinished = find_unfinished(source, target, destination)
+    if destination is not None and not dry_run:
+        beside = open_beside(destination.address)  # where a copy is written that takes the place of another
+        replacing = (force or not destination.exists()) and find_unfinished(source, target, beside) is not None
+        if replacing or not force:
+            unfinished = find_unfinished(source, target, beside if replacing else destination)
     if unfinished is not None and destination is not None:
         stderr.print(f"going on with an unfinished copy to {destination.address}", highlight=False)
-        rows = _copy(source, destination, unfinished, None, replace=False, quiet=quiet)
+        rows = _copy(source, destination, unfinished, None, replace=replacing, quiet=quiet)
         _say_done({"rows": rows, "destination": destination.address}, quiet, as_json)
         return
     with run(progress=not quiet):
@@ -122,7 +125,7 @@ def _check_free(
         )
     if destination is None:
         return
-    if destination.address in (old.address, new.address):
+    if any(same_place(destination.address, one.address) for one in (old, new)):
         raise InputError(f"--map-store: expected another store than the sources, got {destination.address}")
     if destination.exists() and not replace and find_unfinished(old, new, destination) is None:
         raise InputError(

@@ -46,9 +46,10 @@ class Context:
     muse: Path | None = None
     command: str = ""
     only: tuple[str, ...] = ()  # run only cells whose name contains one of these
+    redraw: bool = False  # run none: draw and judge what is stored
 
     def asks(self, cell: Cell) -> bool:
-        return not self.only or any(part in cell.name for part in self.only)
+        return not self.redraw and (not self.only or any(part in cell.name for part in self.only))
 
     def identity(self) -> dict[str, Any]:
         where = {"data": self.data, "muse": self.muse}
@@ -80,12 +81,15 @@ def reproduce(experiment: Experiment, context: Context, *, tell: Teller | None =
     tell = tell or _tell
     begun = time.perf_counter()
     todo, finished = run_cells(experiment, context, tell=tell)
-    machines, commits = (dict(Counter(cell.get(key, UNKNOWN) for cell in finished)) for key in ("machine", "commit"))
+    machines, commits, commands = (
+        dict(Counter(cell.get(key, UNKNOWN) for cell in finished)) for key in ("machine", "commit", "command")
+    )
     rows = [row for cell in finished for row in cell["rows"]]
     if not rows:
         raise InputError(
+            f"--redraw: expected stored cells in {context.out}, got none; leave it out to run them" if context.redraw else
             f"--only: expected part of the name of a cell of {experiment.name}, such as {todo[0].name!r}, got no match"
-        )
+        )  # fmt: skip
     if len(machines) > 1:  # record the machine in each row if there are several
         written = [{**row, "machine": cell.get("machine", UNKNOWN)} for cell in finished for row in cell["rows"]]
     write_csv(context.out / "data.csv", written if len(machines) > 1 else rows)
@@ -107,6 +111,7 @@ def reproduce(experiment: Experiment, context: Context, *, tell: Teller | None =
         "seconds_of_this_run": round(time.perf_counter() - begun, 1),
         "cells_by_machine": machines,  # commit, versions and machine are those of the last call, which drew the figure
         "cells_by_commit": commits,
+        "cells_by_command": commands,
     }
     _write_manifest(context, experiment, describe_commit(), found)
     return findings
@@ -122,27 +127,40 @@ def run_cells(
     tell = tell or _tell
     context.out.mkdir(parents=True, exist_ok=True)
     store = context.out / "cells.jsonl"
-    done = _read_finished(store, context.identity())
+    done = read_finished(store, context.identity())
+    write_finished(store, context.identity(), done.values())
     todo = list(experiment.cells(context))
-    origin = {"commit": describe_commit()}
     for number, cell in enumerate(todo, 1):
         if cell.name in done or not context.asks(cell):
             continue
         tell(f"{experiment.name} {number}/{len(todo)} · {cell.name}")
-        start = time.perf_counter()
-        # quick problems are too small for threads to help
-        with threadpool_limits(limits=1 if context.quick else None), warnings.catch_warnings():
-            warnings.simplefilter("ignore", NotConverged)  # a run that did not converge is a result too
-            rows = [dict(row) for row in cell.work()]
-        if not rows:  # a dependency is missing: left to a later run
-            continue
-        seconds = round(time.perf_counter() - start, 3)
-        done[cell.name] = {"name": cell.name, "seconds": seconds, "machine": describe_machine(), **origin, "rows": rows}
-        with store.open("a", encoding="utf-8") as stream:
-            stream.write(json.dumps(done[cell.name]) + "\n")
+        made = run_cell(cell, context)
+        if made is not None:
+            done[cell.name] = made
+            append_finished(store, made)
     finished = [done[cell.name] for cell in todo if cell.name in done]
-    _write_finished(store, context.identity(), finished)  # in order, so that data and findings do not depend on it
+    write_finished(store, context.identity(), finished)  # in order, so that data and findings do not depend on it
     return todo, finished
+
+
+def run_cell(cell: Cell, context: Context) -> dict[str, Any] | None:
+    """Run one cell; return its rows and where they come from, or None if a dependency is missing (left to a later run)."""
+    start = time.perf_counter()
+    # quick problems are too small for threads to help
+    with threadpool_limits(limits=1 if context.quick else None), warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConverged)  # a run that did not converge is a result too
+        rows = [dict(row) for row in cell.work()]
+    if not rows:
+        return None
+    seconds = round(time.perf_counter() - start, 3)
+    origin = {"machine": describe_machine(), "commit": describe_commit(), "command": context.command}
+    return {"name": cell.name, "seconds": seconds, **origin, "rows": rows}
+
+
+def append_finished(store: Path, cell: dict[str, Any]) -> None:
+    """Add a finished cell to ``cells.jsonl``."""
+    with store.open("a", encoding="utf-8") as stream:
+        stream.write(json.dumps(cell) + "\n")
 
 
 def _tell(line: str) -> None:
@@ -160,21 +178,30 @@ def write_csv(path: Path, rows: Sequence[Row]) -> None:
         stream.write(table.getvalue().encode())
 
 
-def _read_finished(store: Path, identity: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Read the finished cells of an earlier run with the same options; an incomplete last line is skipped."""
+def read_finished(store: Path, identity: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Read the finished cells of an earlier run with the same options; an incomplete last line is skipped.
+
+    Cells of other options are hours of work: they are neither used nor replaced.
+    """
     found: dict[str, dict[str, Any]] = {}
-    if store.exists():
-        lines = store.read_text(encoding="utf-8").splitlines()
-        if lines and _parse(lines[0]) == identity:
-            for line in lines[1:]:
-                cell = _parse(line)
-                if cell is not None and "name" in cell:
-                    found[cell["name"]] = cell
-    _write_finished(store, identity, found.values())
+    lines = store.read_text(encoding="utf-8").splitlines() if store.exists() else []
+    if not lines:
+        return found
+    of = _parse(lines[0])
+    if of != identity:
+        told = "another file" if of is None else ", ".join(f"{key} {value!r}" for key, value in of.items())
+        raise InputError(
+            f"--out: expected a new folder, or cells of {', '.join(f'{key} {value!r}' for key, value in identity.items())}, "
+            f"got {store} with {len(lines) - 1} cells of {told}; choose another folder, or delete that file"
+        )
+    for line in lines[1:]:
+        cell = _parse(line)
+        if cell is not None and "name" in cell:
+            found[cell["name"]] = cell
     return found
 
 
-def _write_finished(store: Path, identity: dict[str, Any], cells: Iterable[dict[str, Any]]) -> None:
+def write_finished(store: Path, identity: dict[str, Any], cells: Iterable[dict[str, Any]]) -> None:
     lines = [json.dumps(identity), *(json.dumps(cell) for cell in cells)]
     with write_file(store) as stream:
         stream.write(("\n".join(lines) + "\n").encode())

@@ -10,12 +10,13 @@ from typing import Any
 from ..checks import check_count
 from ..errors import InputError
 from ..stores import Batch, Info, Store
-from ..stores.address import parse
+from ..stores.address import open_beside, parse, same_place
 from ..stores.protocol import is_url
 from .adapter import Adapter, load
 
 SIZE = 2048  # rows a batch
 WRITING, COMPLETE = "writing", "complete"
+REPLACING = "replacing"  # all rows are written, to a store beside the one whose place it takes
 
 
 def journal_of(destination: Store) -> Path:
@@ -37,7 +38,7 @@ def find_unfinished(old: Store, new: Store, destination: Store) -> Adapter | Non
     if not path.exists():
         return None
     adapter = load(path)
-    if adapter.facts.get("state") != WRITING:
+    if adapter.facts.get("state") not in (WRITING, REPLACING):
         return None
     wanted = {"source": old.address, "sample": new.address, "destination": destination.address}
     for name, address in wanted.items():
@@ -71,20 +72,56 @@ def map_store(
     info : Info, optional
         Of ``old``, as a sample saw it (``Migration.old``); it shapes the new store.
     replace_existing : bool
-        Delete what is at the destination first. Otherwise an existing store is an error.
+        Put the copy in the place of what is at the destination: it is written beside it, and only a complete one takes its
+        place. Otherwise an existing store is an error.
     size : int
         Rows a batch; a copy that goes on keeps the one it began with.
     on_rows : callable, optional
         Called with the number of rows written so far, after each batch.
     """
     check_count(size, "size")
-    if old.address == destination.address:
+    if same_place(old.address, destination.address):
         raise InputError(f"destination: expected another store than the source, got {old.address} for both")
+    if replace_existing:
+        return _replace_store(old, destination, adapter, info, size, on_rows)
+    return _write_store(old, destination, adapter, info, size, on_rows, COMPLETE)
+
+
+def _replace_store(
+    old: Store,
+    destination: Store,
+    adapter: Adapter,
+    info: Info | None,
+    size: int,
+    on_rows: Callable[[int], None] | None,
+) -> int:
+    """Write a copy beside the destination, or finish one, and put it in its place."""
+    beside = open_beside(destination.address)
+    journal = journal_of(beside)
+    if adapter.facts.get("state") not in (WRITING, REPLACING) or not journal.exists():
+        if not destination.exists():
+            journal_of(destination).unlink(missing_ok=True)
+            return _write_store(old, destination, adapter, info, size, on_rows, COMPLETE)
+        beside.drop()
+        journal.unlink(missing_ok=True)
+    if adapter.facts.get("state") != REPLACING:
+        _write_store(old, beside, adapter, info, size, on_rows, REPLACING)
+        adapter = load(journal)
+    beside.close()
+    destination.replace_by(beside)
+    facts = {**adapter.facts, "destination": destination.address, "state": COMPLETE}
+    Adapter(adapter.map, facts).save(journal_of(destination))
+    journal.unlink()
+    return int(facts["count"])
+
+
+def _write_store(
+    old: Store, destination: Store, adapter: Adapter, info: Info | None, size: int, on_rows: Callable[[int], None] | None,
+    state: str,
+) -> int:  # fmt: skip
+    """Write a new store, or go on with one; its journal ends in ``state``."""
     journal = journal_of(destination)
     unfinished = adapter.facts.get("state") == WRITING and journal.exists()
-    if replace_existing and not unfinished:
-        destination.drop()
-        journal.unlink(missing_ok=True)
     if not unfinished:
         adapter = _open_journal(old, destination, adapter, info or _look(old), size)
     facts = adapter.facts
@@ -102,7 +139,7 @@ def map_store(
             on_rows(done)
     destination.finish()
     _check_complete(destination, shape.count)
-    Adapter(adapter.map, {**facts, "state": COMPLETE}).save(journal)
+    Adapter(adapter.map, {**facts, "state": state}).save(journal)
     return done
 
 

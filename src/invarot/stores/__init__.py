@@ -5,7 +5,8 @@ collection (``lancedb:FOLDER#TABLE``, ``qdrant:FOLDER#COLLECTION``, ``qdrant:htt
 ``chroma:FOLDER#COLLECTION``). Each engine is an extra: ``pip install 'invarot[lancedb]'``, or ``'invarot[stores]'`` for all.
 """
 
+from .address import open_beside, same_place
 from .address import open_store as open
 from .protocol import Batch, Info, Store, StoreUnavailable
 
-__all__ = ["Batch", "Info", "Store", "StoreUnavailable", "open"]
+__all__ = ["Batch", "Info", "Store", "StoreUnavailable", "open", "open_beside", "same_place"]

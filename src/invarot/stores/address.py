@@ -54,7 +54,26 @@ def parse(address: str) -> Place:
     where, _, collection = rest.rpartition("#")
     if not where or not collection:
         raise InputError(f"store: expected {engine}:FOLDER#COLLECTION, got {address!r}; name the collection after a #")
+    if collection in (".", "..") or any(one in collection for one in "/\\\0"):  # it becomes the name of a folder
+        raise InputError(f"store: expected a plain name after the #, got {collection!r}; use letters, digits, _ and -")
     return Place(engine, where, collection, options)
+
+
+def same_place(one: str, other: str) -> bool:
+    """Return whether two addresses name one store, however its path is written."""
+    left, right = parse(one), parse(other)
+    if (left.engine, left.collection) != (right.engine, right.collection):
+        return False
+    return left.where == right.where or os.path.realpath(left.where) == os.path.realpath(right.where)
+
+
+def open_beside(address: str) -> Store:
+    """Return the store beside ``address`` that a copy is written to which is to take its place."""
+    place = parse(address)
+    if place.engine:
+        return open_store(f"{place.engine}:{place.where}#{place.collection}-replacing")
+    path = Path(place.where)
+    return open_store(path.with_name(f"{path.stem}.replacing{path.suffix}"))
 
 
 def open_store(address: str | os.PathLike[str]) -> Store:

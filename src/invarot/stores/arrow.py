@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -86,6 +87,11 @@ class _Table:
 
     def drop(self) -> None:
         self.path.unlink(missing_ok=True)
+        shutil.rmtree(self.parts, ignore_errors=True)
+
+    def replace_by(self, other: _Table) -> None:
+        if other.path.is_file():
+            os.replace(other.path, self.path)
         shutil.rmtree(self.parts, ignore_errors=True)
 
     def space(self) -> int | None:

@@ -98,6 +98,11 @@ class ChromaCollection:
         if self.exists():
             self._call(lambda client: client.delete_collection(self.name))
 
+    def replace_by(self, other: ChromaCollection) -> None:
+        if other.exists():
+            self.drop()
+            other._call(lambda _: other._open().modify(name=self.name))
+
     def space(self) -> int | None:
         return None if self.remote else folder_size(Path(self.where))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import struct
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -83,6 +84,14 @@ class ArrayFile:
     def drop(self) -> None:
         self.path.unlink(missing_ok=True)
         self.sidecar.unlink(missing_ok=True)
+        self.spool.drop()
+
+    def replace_by(self, other: ArrayFile) -> None:
+        if other.path.is_file():
+            self.sidecar.unlink(missing_ok=True)  # first: the ids of one file are never beside the vectors of the other
+            os.replace(other.path, self.path)
+        if other.sidecar.is_file():
+            os.replace(other.sidecar, self.sidecar)
         self.spool.drop()
 
     def space(self) -> int | None:

@@ -77,6 +77,16 @@ class LanceTable:
             _connect(self.folder).drop_table(self.name)
         self.table = None
 
+    def replace_by(self, other: LanceTable) -> None:
+        old = self._files.with_name(f".{self._files.name}.replaced")
+        if other.exists():
+            shutil.rmtree(old, ignore_errors=True)
+            if self.exists():
+                self._files.rename(old)
+            other._files.rename(self._files)
+        shutil.rmtree(old, ignore_errors=True)
+        self.table = other.table = None
+
     def space(self) -> int | None:
         return folder_size(self._files)
 

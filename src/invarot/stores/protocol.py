@@ -98,6 +98,10 @@ class Store(Protocol):
         """Delete the store, complete or not."""
         ...
 
+    def replace_by(self, other: Any) -> None:
+        """Put ``other``, a complete store of the same kind beside this one, in its place; called again, finish what a kill left."""
+        ...
+
     def space(self) -> int | None:
         """Return the bytes on disk; None where they are not ours to see."""
         ...

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 METRICS = {"cosine": "Cosine", "dot": "Dot", "l2": "Euclid"}
+PAGE = 2048  # rows at a time
 ORIGINAL = "id"  # the key of the payload that keeps an id Qdrant cannot hold
 
 
@@ -92,6 +93,16 @@ class QdrantCollection:
     def drop(self) -> None:
         if self.exists():
             self._call(lambda client: client.delete_collection(self.name))
+
+    def replace_by(self, other: QdrantCollection) -> None:
+        """Copy the rows: Qdrant renames no collection. Until all are there, ``other`` stays."""
+        if not other.exists():
+            return
+        self.drop()
+        self.begin(other.info(), PAGE)
+        for batch in other.read(PAGE):
+            self.append(batch)
+        other.drop()
 
     def space(self) -> int | None:
         return None if self.remote else folder_size(Path(self.where) / "collection" / self.name)

@@ -52,7 +52,9 @@ def parse_memory(value: str | int | float | None, name: str = "memory") -> int |
 
 
 def show_memory(size: int) -> str:
-    """Return a size in words: KiB below 10 MiB, MiB above."""
+    """Return a size in words: bytes below 10 KiB, KiB below 10 MiB, MiB above."""
+    if size < 10 << 10:
+        return f"{size:,.0f} bytes"
     return f"{size / 2**10:,.0f} KiB" if size < 10 << 20 else f"{size / 2**20:,.0f} MiB"
 
 

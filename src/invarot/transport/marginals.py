@@ -13,6 +13,7 @@ Here the norms of the points do not cancel, so costs are given in coordinates th
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from ..arrays import Array, namespace
@@ -52,11 +53,18 @@ class Capped:
     def holds(self, potential: Array) -> Array:
         return potential >= self.limit
 
-    def towards_total(self, matched: Array) -> Capped:
-        """Return the marginals with the price moved to where the mass ``matched`` (…) becomes ``total``."""
+    def towards_total(self, share: Array, b: Array) -> Capped:
+        """Return the marginals with the price moved to where the matched mass becomes ``total``.
+
+        ``share`` (…, m) is the logarithm of the matched share of each weight of b (m,): the mass itself may be too small for
+        the dtype.
+        """
         if self.total is None:
             return self
-        return Capped(self.limit + namespace(matched).log(self.total / matched)[..., None] / 2, self.total)
+        xp = namespace(share)
+        top = xp.max(xp.where(b > 0, share, xp.full_like(share, -xp.inf)), axis=-1, keepdims=True)
+        mass = top + xp.log(xp.sum(b * xp.exp(xp.minimum(share - top, xp.zeros_like(share))), axis=-1, keepdims=True))
+        return Capped(self.limit + (math.log(self.total) - mass) / 2, self.total)
 
 
 Marginals = Damped | Capped

@@ -66,8 +66,7 @@ def sinkhorn(
             matched = fresh
             fresh = marginals.relax(matched)
             if isinstance(marginals, Capped) and marginals.total is not None:
-                mass = xp.sum(b * xp.exp(fresh - matched), axis=-1)
-                marginals = marginals.towards_total(mass)
+                marginals = marginals.towards_total(fresh - matched, b)
         iterations += 1
         error = xp.sum(b * xp.abs(xp.expm1(xp.clip(v - fresh, -80.0, 80.0))), axis=-1)
         if iterations % ROUNDING_EVERY == 0:
