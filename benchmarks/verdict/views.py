@@ -14,6 +14,10 @@ def unit(x: Array) -> Array:
     return x / np.where(long > 0, long, 1)
 
 
+def raw(x: Array) -> Array:
+    return x
+
+
 def unit_centred(x: Array) -> Array:
     """Unit rows, centred, unit rows again."""
     x = unit(x)
@@ -101,7 +105,7 @@ def tissues(rng: Rng) -> Pair:
     related, halves = rng.uniform() < 0.75, rng.uniform() < 0.3
     other = one if related else simulate(int(rng.integers(1000)), n=n)
     prepare, options = (
-        (unit, {}), (unit_centred, {}), (lambda points: points, {"translate": True, "scale": True}),
+        (unit, {}), (unit_centred, {}), (raw, {"translate": True, "scale": True}),
     )[int(rng.integers(3))]  # fmt: skip
     x, y = prepare(one.rna), prepare(other.atac)
     y = y @ turn(y.shape[1], rng)
