@@ -46,7 +46,7 @@ def stage_sizes(problem: Problem, budget: Budget) -> list[int]:
     if budgets.stages is not None:
         return [size for size in budgets.stages.as_tuple() if size < count]
     coarse = budget.schedule is not None and budget.schedule.epsilon > COARSE_EPSILON
-    if not budgets.adaptive or not coarse or count <= 2 * STAGE_POINTS:
+    if not (budgets.adaptive and coarse and problem.large):
         return []
     sizes = [STAGE_POINTS]
     while sizes[-1] * STAGE_RATIO * 3 < count:

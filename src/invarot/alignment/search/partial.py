@@ -121,7 +121,7 @@ def solve_in_full(problem: Problem, start: Array, name: str, rng: np.random.Gene
     """
     budget = problem.budgets.solve
     surfaces = problem.affine and 2 <= problem.y.shape[1] <= FEW and problem.x.shape[1] == problem.y.shape[1] + 1
-    large = surfaces and problem.budgets.adaptive and problem.largest > 2 * STAGE_POINTS
+    large = surfaces and problem.budgets.adaptive and problem.large
     points = subproblem(problem, STAGE_POINTS, rng) if large else problem
     run = solve_in_stages(points, start[None], budget, rng=rng)
     w = slide(problem, run.maps[0], always=large) if surfaces else run.maps[0]
