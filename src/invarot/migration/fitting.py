@@ -37,6 +37,8 @@ class Migration:
     Attributes
     ----------
     adapter : Adapter
+    rotation : Adapter
+        The best orthogonal map for the same plan, which the estimate of recall uses.
     alignment : Alignment
         Of the two samples.
     recall : Recall
@@ -47,6 +49,7 @@ class Migration:
     """
 
     adapter: Adapter
+    rotation: Adapter
     alignment: Alignment
     recall: Recall
     old: Info
@@ -132,14 +135,13 @@ def fit(
     turn = np.asarray(to_numpy(alignment.map), dtype=np.float32)
     x, y = np.concatenate([seeds_x, fitted]), np.concatenate([seeds_y, drawn_new.vectors])
     moment = refit_moment(x, y, turn, alignment.history[-1].epsilon, pairs=len(seeds_x), device=device)
-    adapter = Adapter(fit_retrieval_map(moment, x, y))
+    adapter, rotation = Adapter(fit_retrieval_map(moment, x, y)), Adapter(np.asarray(polar(moment), dtype=np.float32))
     solved = time.perf_counter() - begun
     if len(test_x):
         some = len(drawn_old.vectors) and len(drawn_new.vectors)
         others = (adapter.apply(drawn_old.vectors), drawn_new.vectors) if some else None
         recall = measure_recall(adapter.apply(test_x), test_y, others=others, store=drawn_old.info.count)
     else:
-        rotation = Adapter(np.asarray(polar(moment), dtype=np.float32))  # what the estimate was fitted on
         recall = estimate_recall(
             rotation.apply(held), rotation.apply(fitted), drawn_new.vectors, store=drawn_old.info.count
         )
@@ -148,7 +150,7 @@ def fit(
         "probability": alignment.verdict.probability, "recall": recall, "pairs": len(seeds_x),
     }  # fmt: skip
     seconds = {"read": drawn_old.seconds + drawn_new.seconds, "read_old": drawn_old.seconds, "solve": solved}
-    return Migration(Adapter(adapter.map, facts), alignment, recall, drawn_old.info, drawn_new.info, seconds)
+    return Migration(Adapter(adapter.map, facts), rotation, alignment, recall, drawn_old.info, drawn_new.info, seconds)
 
 
 def _check_sample(points: np.ndarray[Any, Any], name: str, address: str) -> None:
