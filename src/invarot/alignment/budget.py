@@ -118,9 +118,9 @@ class Budgets:
 
     @property
     def rough_finals(self) -> Budget:
-        """Return the same, to the tolerance of a race: enough to compare finalists, of which only one is solved on."""
+        """Return the same with a looser tolerance: enough to compare finalists, of which only one is solved on."""
         budget = self.after_race
-        return replace(budget, tol=max(budget.tol, self.race.tol))
+        return replace(budget, tol=10 * budget.tol)
 
     @property
     def sharpen(self) -> Budget | None:
