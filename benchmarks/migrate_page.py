@@ -14,7 +14,13 @@ STARTS = {"auto": "nothing known", "supervised": "started at the supervised map,
 def make_page(rows: Rows, out: Path) -> list[str]:
     """Return the lines of the page; the curve is drawn beside it."""
     lines = ["# Embedding models brought together with nothing paired", ""]
-    for part, write in (("seeds", seeds), ("retrieval", retrieval), ("curve", curve), ("baseline", baseline)):
+    for part, write in (
+        ("seeds", seeds),
+        ("store", store),
+        ("retrieval", retrieval),
+        ("curve", curve),
+        ("baseline", baseline),
+    ):
         of_part = [row for row in rows if row["part"] == part]
         if of_part:
             lines += [*write(of_part), ""]
@@ -51,9 +57,18 @@ def seeds(rows: Rows) -> list[str]:
     return lines
 
 
+def store(rows: Rows) -> list[str]:
+    return [
+        "## Recall@10 in the migrated store, fitted on all of it", "",
+        "As `invarot migrate` does it: old vectors of all 16,000 texts are in the fit, of which half are in the new sample too; nothing "
+        "says which. Otherwise as below.", "",
+        *retrieval(rows)[4:],
+    ]  # fmt: skip
+
+
 def retrieval(rows: Rows) -> list[str]:
     lines = [
-        "## Recall@10 in the migrated store", "",
+        "## Recall@10 in the migrated store, fitted on other texts", "",
         "16,000 old vectors in a LanceDB table, mapped; 2,000 queries of the new model, against its own exact search. *Supervised*: "
         "Procrustes from 16,000 pairs. Estimates of a dry run: from 500 pairs that the solve did not see, and without any.", "",
         "| pair | texts a side | start | seeds | recall@10 | supervised | share of it | estimate, 500 pairs | off by | estimate, no pairs | off by | verdicts | s |",

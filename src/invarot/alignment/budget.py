@@ -117,6 +117,12 @@ class Budgets:
         return self.solve.from_epsilon(COARSE_EPSILON) if self.adaptive else self.solve
 
     @property
+    def rough_finals(self) -> Budget:
+        """Return the same with a looser tolerance: enough to compare finalists, of which only one is solved on."""
+        budget = self.after_race
+        return replace(budget, tol=10 * budget.tol)
+
+    @property
     def sharpen(self) -> Budget | None:
         """Return the budget from the floor of the solve to the smallest epsilon; None if that is not smaller."""
         schedule = self.solve.schedule

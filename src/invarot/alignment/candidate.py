@@ -40,6 +40,7 @@ class Found:
     plain: tuple[Candidate, ...] = ()  # results of the default starts, to compare with requested ones
     better: int = 0  # number of these that are different answers and clearly better
     notes: tuple[str, ...] = ()  # options that had no effect, and why
+    rough: bool = False  # whether candidates were solved only until they could be compared
 
     @property
     def best(self) -> Candidate:

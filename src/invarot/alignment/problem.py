@@ -20,7 +20,7 @@ from .budget import Budgets, make_budgets, relative_spacing
 from .history import Step
 from .options import Maps, Rotations, Solver
 from .overlap import Overlap, Scales, measure_scales
-from .tuning import PARTIAL_EPSILON, PARTIAL_SWEEPS, PER_DIMENSION, ROUGH_STEPS, SAME_ANSWER, SLACK
+from .tuning import PARTIAL_EPSILON, PARTIAL_SWEEPS, PER_DIMENSION, ROUGH_STEPS, SAME_ANSWER, SLACK, STAGE_POINTS
 
 Observer = Callable[[Step], object]
 
@@ -65,6 +65,11 @@ class Problem:
     @property
     def largest(self) -> int:
         return int(max(self.rows.count(self.x), self.y.shape[0]))
+
+    @property
+    def large(self) -> bool:
+        """Whether a solve of all points is costly: high epsilons are then solved on a subsample, and only one answer to the end."""
+        return self.largest > 2 * STAGE_POINTS
 
     @property
     def flat_clouds(self) -> list[str]:

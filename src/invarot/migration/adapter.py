@@ -52,8 +52,8 @@ class Adapter:
         return found
 
     def inverse(self) -> Adapter:
-        """Return the adapter in the other direction: the pseudo-inverse, which for orthonormal rows is the transpose."""
-        return Adapter(np.linalg.pinv(self.map).astype(np.float32), self.facts)
+        """Return the adapter in the other direction, the transpose: ⟨q, xW⟩ = ⟨qWᵀ, x⟩, so that a search finds the same."""
+        return Adapter(np.ascontiguousarray(self.map.T), self.facts)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write one safetensors file, whole or not at all: the tensor ``map``, and the facts in its metadata."""

@@ -15,13 +15,16 @@ from ..alignment.verdict import Verdict
 from ..arrays import to_numpy
 from ..checks import check_count, check_rng
 from ..errors import InputError
+from ..geometry.orthogonal import polar
 from ..stores import Info, Store
 from .adapter import Adapter
+from .finish import fit_retrieval_map, refit_moment
 from .pairs import find_pairs, take_pairs
 from .recall import Recall, estimate_recall, measure_recall
 from .sample import draw
 
 SAMPLE = 8000
+MORE = 2  # times as many are used in the last fit, from the map of the solve
 HELD = 1000  # old vectors that are kept from the solve, to estimate recall with; an eighth of a small store
 CHECKED = 0.25  # of equal ids, what is kept from the solve to measure recall on
 SAME_SPACE = 1.25  # gap to the nearest vector across two samples / inside each: 1 for one model, about 2 for two
@@ -34,6 +37,8 @@ class Migration:
     Attributes
     ----------
     adapter : Adapter
+    rotation : Adapter
+        The best orthogonal map for the same plan, which the estimate of recall uses.
     alignment : Alignment
         Of the two samples.
     recall : Recall
@@ -44,6 +49,7 @@ class Migration:
     """
 
     adapter: Adapter
+    rotation: Adapter
     alignment: Alignment
     recall: Recall
     old: Info
@@ -86,7 +92,7 @@ def fit(
     check_pairs : likewise
         Used only to measure recall; left out of the solve. With "ids", a quarter of the common ids.
     sample : int
-        Vectors of each model that the solve uses, drawn at random.
+        Vectors of each model that the search uses, drawn at random; the last fit uses twice as many.
     start, effort, device, rng
         As for :func:`invarot.align`.
 
@@ -111,12 +117,12 @@ def fit(
     generator = check_rng(rng)
     check = find_pairs(check_pairs, old, new, "check_pairs", share=CHECKED)
     known = {a: b for a, b in find_pairs(pairs, old, new, "pairs").items() if a not in check}
-    drawn_old = draw(old, sample + HELD, generator, keep={*known, *check})
-    drawn_new = draw(new, sample, generator, keep={*known.values(), *check.values()})
+    drawn_old = draw(old, MORE * sample + HELD, generator, keep={*known, *check})
+    drawn_new = draw(new, MORE * sample, generator, keep={*known.values(), *check.values()})
     seeds_x, seeds_y = take_pairs(known, drawn_old, drawn_new, "pairs")
     test_x, test_y = take_pairs(check, drawn_old, drawn_new, "check_pairs")
     held, fitted = np.split(drawn_old.vectors, [max(1, min(HELD, len(drawn_old.vectors) // 8))])
-    x, y = np.concatenate([seeds_x, fitted]), np.concatenate([seeds_y, drawn_new.vectors])
+    x, y = (np.concatenate([some, rest[:sample]]) for some, rest in ((seeds_x, fitted), (seeds_y, drawn_new.vectors)))
     _check_sample(x, "OLD", old.address)
     _check_sample(y, "NEW_SAMPLE", new.address)
     _check_different(drawn_old.vectors, drawn_new.vectors)
@@ -126,22 +132,25 @@ def fit(
         x, y, seeds=np.stack([rows, rows], axis=1) if len(rows) else None, start=start, effort=effort, device=device,
         rng=generator,
     )  # fmt: skip
+    turn = np.asarray(to_numpy(alignment.map), dtype=np.float32)
+    x, y = np.concatenate([seeds_x, fitted]), np.concatenate([seeds_y, drawn_new.vectors])
+    moment = refit_moment(x, y, turn, alignment.history[-1].epsilon, pairs=len(seeds_x), device=device)
+    adapter, rotation = Adapter(fit_retrieval_map(moment, x, y)), Adapter(np.asarray(polar(moment), dtype=np.float32))
     solved = time.perf_counter() - begun
-    adapter = Adapter(np.asarray(to_numpy(alignment.map), dtype=np.float32))
     if len(test_x):
         some = len(drawn_old.vectors) and len(drawn_new.vectors)
         others = (adapter.apply(drawn_old.vectors), drawn_new.vectors) if some else None
         recall = measure_recall(adapter.apply(test_x), test_y, others=others, store=drawn_old.info.count)
     else:
         recall = estimate_recall(
-            adapter.apply(held), adapter.apply(fitted), drawn_new.vectors, store=drawn_old.info.count
+            rotation.apply(held), rotation.apply(fitted), drawn_new.vectors, store=drawn_old.info.count
         )
     facts = {
         "source": old.address, "sample": new.address, "verdict": alignment.verdict.word,
         "probability": alignment.verdict.probability, "recall": recall, "pairs": len(seeds_x),
     }  # fmt: skip
     seconds = {"read": drawn_old.seconds + drawn_new.seconds, "read_old": drawn_old.seconds, "solve": solved}
-    return Migration(Adapter(adapter.map, facts), alignment, recall, drawn_old.info, drawn_new.info, seconds)
+    return Migration(Adapter(adapter.map, facts), rotation, alignment, recall, drawn_old.info, drawn_new.info, seconds)
 
 
 def _check_sample(points: np.ndarray[Any, Any], name: str, address: str) -> None:

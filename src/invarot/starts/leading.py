@@ -91,7 +91,7 @@ def leading(
         )
         signs = as_like(rank_signs(third_moment(cx, mass_x) * third_moment(cy, mass_y))[:n_starts], cx)
         turns = signs[:, :, None] * as_like(np.eye(k), cx)
-        race = anneal(cx, cy, mass_x, mass_y, turns, FIRST, LAST, least=LEFT)
+        race = anneal(cx, cy, mass_x, mass_y, turns, FIRST, LAST, least=max(LEFT, finalists))
         low = some_x @ vx, some_y @ vy
         chosen = namespace(x).stack(_distinct(race.maps, finalists))
         lifted = anneal(*low, a_s, b_s, chosen, LAST, LIFTED, least=finalists)

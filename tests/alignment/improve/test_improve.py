@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from invarot import Sinkhorn
-from invarot.alignment.candidate import Found
+from invarot.alignment.candidate import Found, make_candidate
 from invarot.alignment.improve.improve import improve
+from invarot.alignment.loop.alternate import alternate
 from invarot.alignment.problem import slack
 from invarot.geometry.orthogonal import polar
 
@@ -91,3 +92,16 @@ def test_nothing_to_improve_keeps_the_candidate_itself():
     problem = posed(x, y, solver=Sinkhorn(schedule=0.05))
     candidate = solved(problem, turn)
     assert improve(problem, Found((candidate,), ())).best is candidate
+
+
+def test_candidates_that_were_only_compared_are_solved_on():
+    """A rough solve stops early; its best goes on at the last epsilon, within the steps of the budget."""
+    x, y, turn, _ = turned(80, 3, noise=0.3)
+    problem = posed(x, y)
+    budget = problem.budgets.solve
+    rough = make_candidate(problem, alternate(problem, turn[None], replace(budget, tol=0.1)), 0, "rough")
+    stages = [step.stage for step in improve(problem, Found((rough,), (), rough=True)).best.history]
+    assert "settle" in stages
+    assert "settle" not in [step.stage for step in improve(problem, Found((rough,), ())).best.history]
+    spent = replace(problem, budgets=replace(problem.budgets, solve=budget.at_most(len(rough.history))))
+    assert "settle" not in [step.stage for step in improve(spent, Found((rough,), (), rough=True)).best.history]

@@ -7,6 +7,7 @@ from dataclasses import replace
 from ..candidate import Found
 from ..problem import Problem, same_answer, slack
 from .refit import refit
+from .settle import settle
 from .sharpen import sharpen
 from .swap_matches import swap_matches
 
@@ -24,6 +25,8 @@ def improve(problem: Problem, found: Found, *, refitting: bool = False) -> Found
         one.value > best.value + slack(problem, best.value) and not same_answer(problem, best.map, one.map)
         for one in found.plain
     )
+    if found.rough:
+        best = settle(problem, best) or best
     best = sharpen(problem, best) or best
     notes = found.notes
     if refitting:

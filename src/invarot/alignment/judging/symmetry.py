@@ -13,7 +13,7 @@ from ...arrays import Array, device, namespace, transpose
 from ...geometry.orthogonal import RotationGroup
 from ...retrieval.nearest import nearest
 from ..problem import Problem, same_answer
-from ..tuning import MET, PROBES, STAGE_POINTS
+from ..tuning import MET, PROBES
 
 
 def count_symmetries(problem: Problem, w: Array, known: list[Array]) -> int:
@@ -22,7 +22,7 @@ def count_symmetries(problem: Problem, w: Array, known: list[Array]) -> int:
     Not tested for many points, whose symmetry would hardly be exact, nor for maps that change norms.
     """
     orthogonal = isinstance(problem.maps, RotationGroup) or math.isinf(problem.maps.p)
-    if not orthogonal or problem.seed_moment is not None or problem.largest > 2 * STAGE_POINTS:
+    if not orthogonal or problem.seed_moment is not None or problem.large:
         return 0
     different = list(known)
     for one in mirror_images(problem, w, proper=isinstance(problem.maps, RotationGroup)):

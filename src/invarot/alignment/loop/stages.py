@@ -45,7 +45,7 @@ def stage_sizes(problem: Problem, budget: Budget) -> list[int]:
     count, budgets = problem.largest, problem.budgets
     if budgets.stages is not None:
         return [size for size in budgets.stages.as_tuple() if size < count]
-    if not budgets.adaptive or budget.schedule is None or count <= 2 * STAGE_POINTS:
+    if not (budgets.adaptive and budget.schedule is not None and problem.large):
         return []
     sizes = [STAGE_POINTS]
     while sizes[-1] * STAGE_RATIO * 3 < count:

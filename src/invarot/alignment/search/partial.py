@@ -181,7 +181,7 @@ def slide(problem: Problem, x: Sample, y: Sample, w: Floats) -> Floats | None:
     assert problem.scales is not None
     there, back = measure_gaps(x, y, w)
     cut = choose_cut(there**2, back**2, problem.scales) ** 0.5
-    large = problem.budgets.adaptive and problem.largest > 2 * STAGE_POINTS
+    large = problem.budgets.adaptive and problem.large
     every = -(-max(len(x), len(y)) // SLIDING_POINTS)
     return slide_on_surfaces(x, y, w, cut, every=every) if large or show_surfaces(x, y, w, cut) else None
 

@@ -85,7 +85,7 @@ def race(problem: Problem, coming: Iterator[Wave], *, waves: int, rng: np.random
     candidates.sort(key=_value, reverse=True)
     stacked = namespace(problem.x).stack([one.map for one in candidates])
     different = distinct(problem, stacked, range(len(candidates)))
-    return Found(tuple(candidates[k] for k in different), tuple(records))
+    return Found(tuple(candidates[k] for k in different), tuple(records), rough=problem.large)
 
 
 def solve_wave(
@@ -94,7 +94,8 @@ def solve_wave(
     """Return the finalists of a race, solved in full, and the records of the starts that were dropped."""
     maps, values = run_heats(problem, wave, rng, n_jobs=n_jobs)
     chosen = choose_finalists(problem, maps, values)
-    solves = [partial(_solve, maps=maps[k][None], budget=problem.budgets.after_race) for k in chosen]
+    budget = problem.budgets.rough_finals if problem.large else problem.budgets.after_race
+    solves = [partial(_solve, maps=maps[k][None], budget=budget) for k in chosen]
     _, jobs = make_batches(problem, len(chosen), most=1, n_jobs=n_jobs)
     runs = run_batches(problem, solves, rng=rng, n_jobs=jobs)
     finals = [make_candidate(problem, run, 0, wave.names[k]) for k, run in zip(chosen, runs, strict=True)]
