@@ -5,6 +5,7 @@ import pytest
 
 import invarot
 from invarot.alignment.overlap import Scales, check_overlap, choose_cut, match_on_surfaces, measure_scales
+from invarot.alignment.search import partial
 from invarot.geometry.surfaces import sample_surface
 from invarot.transport import choice
 
@@ -146,6 +147,17 @@ def test_tensors_give_the_answer_of_arrays(case):
     np.testing.assert_allclose(found.map.numpy(), host.map, atol=1e-4)
     assert found.overlap == pytest.approx(host.overlap, abs=0.01)
     assert np.mean(found.matches().numpy() == host.matches()) > 0.98
+
+
+def test_a_batch_that_finds_nothing_better_does_not_end_the_search(monkeypatch):
+    x, y, there = missing_clusters(1)
+    turn = np.linalg.lstsq(x[there], y, rcond=None)[0]
+    rng = np.random.default_rng(2)
+    wrong = [np.linalg.qr(rng.normal(size=(8, 8)))[0] for _ in range(3)]
+    monkeypatch.setattr(partial, "propose", lambda *_: ((f"batch {k}", w[None]) for k, w in enumerate([*wrong, turn])))
+    found = invarot.align(x, y, overlap="auto")
+    assert np.mean(found.matches()[there] == np.arange(len(there))) > 0.95
+    assert len(found.starts) > 2
 
 
 def test_what_is_matched_is_saved(cut, tmp_path):
