@@ -151,3 +151,32 @@ def test_a_small_epsilon_makes_entries_dear_and_keeps_them() -> None:
     weights = torch.full((24_000,), 1 / 24_000, device="cuda")
     cost = choice.make_cost(points[None], points, 1e4, weights, weights, memory=None)
     assert cost.mode == "kept after 2 sweeps (streamed (fp32 kernels))"
+
+
+@pytest.mark.parametrize("d", [3, 8])
+def test_a_part_that_corresponds(d: int) -> None:
+    x, _, turn, _ = clouds(300, d)
+    kept = np.flatnonzero(x[:, 0] < np.quantile(x[:, 0], 0.7))
+    y = x[kept] @ turn + 1.0
+    host = invarot.align(x, y, translate=True, overlap="auto")
+    found = invarot.align(cuda(x), cuda(y), translate=True, overlap="auto")
+    assert found.map.device.type == "cuda"
+    np.testing.assert_allclose(found.map.cpu().numpy(), host.map, atol=1e-4)
+    assert found.overlap == pytest.approx(host.overlap, abs=0.01)
+    assert (found.matches().cpu().numpy() == host.matches()).mean() > 0.98
+
+
+def test_a_part_that_corresponds_streamed_by_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, _, turn, _ = clouds(1000, 8)
+    kept = np.flatnonzero(x[:, 0] < np.quantile(x[:, 0], 0.7))
+    y = x[kept] @ turn
+    dense = invarot.align(
+        cuda(x, torch.float32), cuda(y, torch.float32), overlap="auto", start=cuda(turn, torch.float32)
+    )
+    monkeypatch.setattr(choice, "CUDA_DENSE", 0)
+    found = invarot.align(
+        cuda(x, torch.float32), cuda(y, torch.float32), overlap="auto", start=cuda(turn, torch.float32)
+    )
+    assert found.history[-1].mode != dense.history[-1].mode
+    np.testing.assert_allclose(found.map.cpu().numpy(), dense.map.cpu().numpy(), atol=1e-2)
+    assert found.overlap == pytest.approx(dense.overlap, abs=0.02)

@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 import invarot
-from invarot.alignment.overlap import Scales, check_overlap, choose_cut, measure_scales
+from invarot.alignment.overlap import Scales, check_overlap, choose_cut, match_on_surfaces, measure_scales
+from invarot.alignment.search import partial
+from invarot.geometry.surfaces import sample_surface
+from invarot.transport import choice
 
 TURN = np.linalg.qr(np.random.default_rng(5).normal(size=(3, 3)))[0]
 
@@ -112,6 +115,51 @@ def test_clusters_of_which_some_are_missing():
     assert np.mean(result.matches() == truth) > 0.95
 
 
+def missing_clusters(seed=0):
+    """Clusters in 8 dimensions, of which half are missing, and the rows of x that are left in y."""
+    rng = np.random.default_rng(seed)
+    centres, labels = 2 * rng.normal(size=(6, 8)), rng.integers(6, size=240)
+    x = centres[labels] + 0.4 * rng.normal(size=(240, 8))
+    there = np.flatnonzero(labels > 2)
+    return x, x[there] @ np.linalg.qr(rng.normal(size=(8, 8)))[0], there
+
+
+def test_streamed_plans_of_a_part_give_the_dense_answer(monkeypatch):
+    x, y, _ = missing_clusters()
+    dense = invarot.align(x, y, translate=True, overlap="auto")
+    needed = choice.memory_needed
+    monkeypatch.setattr(choice, "memory_needed", lambda *args, dense: 2**60 if dense else needed(*args, dense=dense))
+    streamed = invarot.align(x, y, translate=True, overlap="auto")
+    assert dense.history[-1].mode != streamed.history[-1].mode
+    np.testing.assert_allclose(streamed.map, dense.map, atol=1e-8)
+    np.testing.assert_allclose(streamed.matched_x, dense.matched_x, atol=1e-8)
+    assert np.array_equal(streamed.matches(), dense.matches())
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("case", ["clusters", "surface", "share"])
+def test_tensors_give_the_answer_of_arrays(case):
+    torch = pytest.importorskip("torch")
+    x, y, _ = missing_clusters() if case == "clusters" else cut_pair(0.7, 200)
+    options = {"translate": True, "overlap": 0.7 if case == "share" else "auto"}
+    host = invarot.align(x, y, **options)
+    found = invarot.align(torch.as_tensor(x), torch.as_tensor(y), **options)
+    np.testing.assert_allclose(found.map.numpy(), host.map, atol=1e-4)
+    assert found.overlap == pytest.approx(host.overlap, abs=0.01)
+    assert np.mean(found.matches().numpy() == host.matches()) > 0.98
+
+
+def test_a_batch_that_finds_nothing_better_does_not_end_the_search(monkeypatch):
+    x, y, there = missing_clusters(1)
+    turn = np.linalg.lstsq(x[there], y, rcond=None)[0]
+    rng = np.random.default_rng(2)
+    wrong = [np.linalg.qr(rng.normal(size=(8, 8)))[0] for _ in range(3)]
+    monkeypatch.setattr(partial, "propose", lambda *_: ((f"batch {k}", w[None]) for k, w in enumerate([*wrong, turn])))
+    found = invarot.align(x, y, overlap="auto")
+    assert np.mean(found.matches()[there] == np.arange(len(there))) > 0.95
+    assert len(found.starts) > 2
+
+
 def test_what_is_matched_is_saved(cut, tmp_path):
     *_, result = cut
     result.save(tmp_path / "part")
@@ -178,6 +226,19 @@ def test_chance_and_spacing_are_measured_in_the_units_of_the_clouds():
     assert ten.neighbour == pytest.approx(100 * one.neighbour)
     assert ten.dimensions == pytest.approx(one.dimensions)
     assert one.least < one.neighbour < one.chance
+
+
+def test_shares_are_those_of_a_border_and_of_uneven_density():
+    dense, sparse = surface(1500, 6), surface(200, 7)
+    uneven = np.concatenate([dense[dense[:, 0] > 0], sparse[sparse[:, 0] <= 0]])
+    other = surface(800, 8)
+    kept = other[other[:, 1] > 0]
+    identity = np.concatenate([np.eye(3), np.zeros((1, 3))])
+    left, right = match_on_surfaces(sample_surface(uneven), sample_surface(kept), identity)
+    assert abs(left.mean() - np.mean(uneven[:, 1] > 0)) < 0.05
+    assert right.mean() > 0.95
+    copies = match_on_surfaces(sample_surface(other), sample_surface(kept), identity)
+    assert np.array_equal(copies[0] > 0.5, other[:, 1] > 0)
 
 
 def test_none_means_all_mass():

@@ -72,6 +72,28 @@ def test_an_exact_partial_plan_is_that_of_pot():
     assert np.all(columns <= 0.8 * b + 1e-12)
 
 
+def test_streamed_capped_plans_are_the_dense_ones():
+    z, y, a, b = clouds(200, 150)
+    for marginals in (Capped(np.full((1, 1), 3.0)), Capped(np.full((1, 1), 3.0), 0.6)):
+        dense, streamed = (solve(z, y, a, b, 0.1, marginals, keep=keep)[0] for keep in (True, False))
+        np.testing.assert_allclose(streamed, dense, atol=1e-12)
+
+
+def test_extrapolated_sweeps_reach_the_same_capped_plan_in_fewer():
+    z, y, a, b = clouds(60, 50, 4)
+    epsilon, price = 0.1, 0.5
+    wide_z, wide_y = with_norms(z[None], y)
+    cost = BlockedCost(wide_z, wide_y, 2 / epsilon, a, b, keep=True)
+    capped = Capped(np.full((1, 1), price / epsilon))
+    fast, slow = (
+        sinkhorn(cost, a, b, warm=Potentials.zero(a, b), tol=1e-10, max_iter=20_000, marginals=capped, accelerate=one)
+        for one in (True, False)
+    )
+    assert fast.iterations < 0.5 * slow.iterations
+    np.testing.assert_allclose(cost.images(fast.u, fast.v)[1], cost.images(slow.u, slow.v)[1], atol=1e-8)
+    assert np.all(fast.v <= price / epsilon)
+
+
 def test_a_pair_beyond_the_cut_is_never_matched():
     z, y, a, b = clouds()
     price, epsilon = 0.2, 0.01

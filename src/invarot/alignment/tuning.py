@@ -69,7 +69,6 @@ CHANCE_MAPS, CHANCE_POINTS = 4, 500  # random maps and points that show how near
 FAR = 16.0  # squared cut over the squared residual of matched points, at most
 PARTIAL_EPSILON = 0.5, 0.05  # first and last epsilon, over the squared cut
 PARTIAL_SWEEPS = 10  # of Sinkhorn per step: the cut moves with every step
-CLEAR = 0.7  # score of the second answer, over that of the first, below which the first won clearly
 VOTE_POINTS = 2000  # points whose neighbourhoods vote
 SURFACE_POINTS = 20_000  # points of each cloud, at most, that show the surfaces of the last fit
 SLIDING_POINTS = 5000  # of these that are fitted

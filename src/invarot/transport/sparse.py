@@ -95,11 +95,11 @@ class PairList:
         return SparseCost(self.y, a, b, kernel)
 
 
-def list_pairs(z: Floats, y: Floats, reach: float) -> PairList | None:
-    """Return the pairs of z (n, d) and y (m, d) within ``reach``, and some more; None where a list does not pay."""
+def list_pairs(z: Floats, y: Floats, reach: float, *, spare: float = SPARE) -> PairList | None:
+    """Return the pairs of z (n, d) and y (m, d) within ``reach``, and some more unless points stay; None where a list does not pay."""
     n, m = len(z), len(y)
     left, right = cKDTree(z), cKDTree(y)
-    radius = (1 + SPARE) * reach
+    radius = (1 + spare) * reach
     if left.count_neighbors(right, radius) > min(SHARE * n * m, MOST * (n + m)):
         return None
     found = left.sparse_distance_matrix(right, radius, output_type="ndarray")

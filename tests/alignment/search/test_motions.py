@@ -85,6 +85,6 @@ def test_neighbourhoods_count_as_one_point():
 
 
 def test_a_symmetric_shape_is_called_doubtful_where_only_a_part_corresponds():
-    x, y = pot(300, 13, handle=0), pot(300, 14, handle=0)
+    x, y = pot(160, 13, handle=0), pot(160, 14, handle=0)
     result = invarot.align(x, y[y[:, 2] > -0.4] @ TURN + OFFSET, translate=True, overlap="auto", p=invarot.Rotations())
     assert result.verdict.word not in ("aligned", "coarse")

@@ -78,7 +78,7 @@ def alternate(
     if problem.overlap is None:
         coupler = make_coupler(problem, maps.shape[0], budget, warm)
     else:
-        coupler = PartialCoupler(problem, budget)
+        coupler = PartialCoupler(problem, budget, moving=not hold_map)
     w, images = maps, None
     records: list[dict[str, Any]] = []
     floor_steps = 0

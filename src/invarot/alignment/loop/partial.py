@@ -20,7 +20,7 @@ from ...transport.exact import exact_partial_plan
 from ...transport.marginals import Capped, with_norms
 from ...transport.plan import EntropicPlan, SparsePlan
 from ...transport.sinkhorn import Potentials, sinkhorn
-from ...transport.sparse import PairList, SparseCost, can_list, find_reach, list_pairs
+from ...transport.sparse import SPARE, PairList, SparseCost, can_list, find_reach, list_pairs
 from ..budget import Budget
 from ..overlap import Floats, choose_cut, share_near
 from ..problem import Problem
@@ -30,8 +30,8 @@ from .steps import PlanStep
 class PartialCoupler:
     """Plan steps in which mass may stay unmatched; one start. Epsilon is relative to the squared cut, which follows the residuals."""
 
-    def __init__(self, problem: Problem, budget: Budget) -> None:
-        self.problem, self.budget = problem, budget
+    def __init__(self, problem: Problem, budget: Budget, *, moving: bool = True) -> None:
+        self.problem, self.budget, self.moving = problem, budget, moving
         self.duals: Array | None = None  # g = ε·v (1, m)
         self.price: float | None = None  # where the mass is given
         self.masses: tuple[Array, Array]  # of the last step
@@ -94,7 +94,8 @@ class PartialCoupler:
             reach = find_reach(cut / 2, epsilon * cut)
             if pairs is not None and pairs.reaches(to_numpy(z)) >= reach:
                 return apart, cut, square
-        self.pairs = list_pairs(to_numpy(z), to_numpy(problem.y), reach) if listed else None
+        spare = SPARE if self.moving else 1e-6
+        self.pairs = list_pairs(to_numpy(z), to_numpy(problem.y), reach, spare=spare) if listed else None
         return apart, cut, None if self.pairs is None else self.pairs.measure(to_numpy(z))
 
     def _couple_exactly(self, z: Array, a: Array, b: Array, total: float | None, near: Floats) -> PlanStep:

@@ -24,7 +24,6 @@ from ..loop.stages import solve_in_stages, subproblem
 from ..overlap import choose_cut, match_on_surfaces, score_map
 from ..problem import Problem, distinct, keep_matched, same_answer
 from ..tuning import (
-    CLEAR,
     FINALISTS,
     PARTIAL_SWEEPS,
     PER_DIMENSION,
@@ -56,19 +55,23 @@ class Solved:
 def search_partial(problem: Problem, plain: Problem, asked: Asked, rng: np.random.Generator) -> Found:
     """Return the answers for a problem in which mass may stay unmatched; ``plain`` is the same problem with all mass matched.
 
-    The search ends when a map wins clearly or holds for unseen points, or when a further batch of starts finds nothing better.
+    The search ends when a map wins clearly or holds for unseen points, when two batches of starts lead to the same best map, or
+    with the last batch; rigid motions, whose rivals were looked for, also when a further batch finds nothing better.
     Maps are compared by how much nearer they bring points to targets than chance does, rigid motions by how much of the surfaces
     they lay on each other: objectives of plans that match other shares of the mass cannot be compared.
     """
     found: list[Solved] = []
     for name, maps in propose(problem, plain, asked, rng):
-        if is_rigid(problem):
+        rigid = is_rigid(problem)
+        if rigid:
             solved = solve_on_surfaces(problem, name, maps, rng, stay=asked.name != "auto")
         else:
             solved = solve_best(problem, name, maps, rng)
-        better = not found or solved.score > max(one.score for one in found)
+        before = max(found, key=lambda one: one.score, default=None)
         found.append(solved)
-        if solved.clear or not better or explains_unseen_part(problem, solved.candidate, rng):
+        same = before is not None and same_answer(problem, before.candidate.map, solved.candidate.map)
+        worse = before is not None and solved.score <= before.score
+        if solved.clear or same or (rigid and worse) or explains_unseen_part(problem, solved.candidate, rng):
             break
     records = tuple(StartRecord(one.candidate.name, one.candidate.objective, True) for one in found)
     found.sort(key=lambda one: one.score, reverse=True)
@@ -109,10 +112,7 @@ def with_offset(problem: Problem, maps: Array) -> Array:
 
 
 def solve_best(problem: Problem, name: str, maps: Array, rng: np.random.Generator) -> Solved:
-    """Solve the most promising of ``maps`` on a subsample, and the best of these in full.
-
-    It won clearly if no different answer came near its score.
-    """
+    """Solve the most promising of ``maps`` on a subsample, and the best of these in full. It is clear where all of them agree."""
     assert problem.scales is not None
     small = subproblem(problem, STAGE_POINTS, rng)
     scores = [score_map(small.x, small.y, w, problem.scales) for w in maps]
@@ -122,10 +122,7 @@ def solve_best(problem: Problem, name: str, maps: Array, rng: np.random.Generato
         budget = small.budgets.solve.at_most(ROUGH_STEPS)
         solved = [solve_in_stages(small, maps[k][None], budget, rng=rng).maps[0] for k in chosen]
         ends = [score_map(small.x, small.y, w, problem.scales) for w in solved]
-        best = int(np.argmax(ends))
-        start = solved[best]
-        others = [end for end, w in zip(ends, solved, strict=True) if not same_answer(problem, start, w)]
-        clear = max(others, default=0.0) <= CLEAR * ends[best]
+        start = solved[int(np.argmax(ends))]
     candidate = solve_in_full(problem, start, name, rng)
     return Solved(score_map(problem.x, problem.y, candidate.map, problem.scales), candidate, clear)
 
