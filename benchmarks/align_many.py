@@ -13,6 +13,7 @@ import argparse
 import itertools
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from provenance import header, write_page
 
 from invarot.arrays import place, to_numpy
 from invarot.retrieval import neighbours
-from invarot.translation import Translation, learn, learn_many, recipe
+from invarot.translation import Hub, Translation, adjust, learn, learn_many, recipe
 from invarot.words import Gold, Vectors, read_dictionary, read_vectors
 
 LANGUAGES = ("en", "es", "fr", "de")
@@ -37,37 +38,66 @@ def main() -> None:
     )
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument(
+        "--top", type=int, default=TOP, help="words per language that are translated; fewer to try the script"
+    )
     parser.add_argument("--out", type=Path, default=Path("results"))
     args = parser.parse_args()
-    words = {name: read_vectors(args.data / args.set / f"{name}.npz", max_words=TOP + args.extra) for name in LANGUAGES}
+    words = {
+        name: read_vectors(args.data / args.set / f"{name}.npz", max_words=args.top + args.extra) for name in LANGUAGES
+    }
     how = recipe("best")
     begun = time.perf_counter()
-    hub = learn_many(words, how=how, device=args.device, keep=TOP, n_jobs=args.jobs)
+    hub = learn_many(words, how=how, device=args.device, keep=args.top, n_jobs=args.jobs)
     together = time.perf_counter() - begun
-    rows, alone = {}, 0.0
+    print(f"one space: {together:.1f} s", flush=True)
+    rows: dict[str, tuple[float, ...]] = {}
+    alone = 0.0
     for first, second in itertools.combinations(LANGUAGES, 2):
         begun = time.perf_counter()
-        pairwise = learn(words[first], words[second], how=how, device=args.device, keep=TOP)
+        pairwise = learn(words[first], words[second], how=how, device=args.device, keep=args.top)
         alone += time.perf_counter() - begun
+        begun = time.perf_counter()
         common = hub.pair(first, second, device=args.device)
+        together += time.perf_counter() - begun
+        plain = unpool(common)
         for source, target in ((first, second), (second, first)):
-            gold = read_gold(args.data / "muse", source, target, args.split, words)
-            found = [score(model, gold, args.device, turned=source != first) for model in (pairwise, common)]
+            gold = read_gold(args.data / "muse", source, target, args.split, words, args.top)
+            found = [score(model, gold, args.device, turned=source != first) for model in (pairwise, plain, common)]
             rows[f"{source}→{target}"] = (len(gold.targets), *found)
             print(f"{source}→{target}", *rows[f"{source}→{target}"], flush=True)
-    command = f"python benchmarks/align_many.py --data DATA --set {args.set} --split {args.split} --extra {args.extra} --device {args.device}"
-    lines = [f"# Four languages in one space, {args.set}, split {args.split}", "", *header(command),
-             "| direction | queries | every pair on its own | one space |", "|---|---|---|---|",
-             *(f"| {name} | {count} | {one:.2f} | {many:.2f} |" for name, (count, one, many) in rows.items())]  # fmt: skip
+        write_rows(args, hub, rows, alone, together)
     means = np.mean([row[1:] for row in rows.values()], axis=0)
-    lines += [f"| mean | | {means[0]:.2f} | {means[1]:.2f} |", "",
-              f"Seconds: {alone:.1f} for six pairs, {together:.1f} for one space. Cycle error 0 by construction.",
+    print(json.dumps({"pairwise": means[0], "together, not pooled": means[1], "together": means[2]}))
+
+
+def write_rows(
+    args: argparse.Namespace, hub: Hub, rows: dict[str, tuple[float, ...]], alone: float, together: float
+) -> None:
+    """Write the page with the directions that are done."""
+    command = (
+        f"python benchmarks/align_many.py --data DATA --set {args.set} --split {args.split} --extra {args.extra} "
+        f"--device {args.device}"
+    )
+    lines = [f"# Four languages in one space, {args.set}, split {args.split}", "", *header(command),
+             "| direction | queries | every pair on its own | one space, not pooled | one space |", "|---|---|---|---|---|",
+             *(f"| {name} | {count} | {one:.2f} | {plain:.2f} | {many:.2f} |"
+               for name, (count, one, plain, many) in rows.items())]  # fmt: skip
+    means = np.mean([row[1:] for row in rows.values()], axis=0)
+    lines += [f"| mean | | {means[0]:.2f} | {means[1]:.2f} | {means[2]:.2f} |", "",
+              f"Seconds: {alone:.1f} for {len(rows) // 2} pairs, {together:.1f} for one space and these pairs of it. "
+              "Cycle error 0 by construction.",
               f"Verdicts: {', '.join(f'{one.first}–{one.second} {one.verdict.word}' for one in hub.pairs)}."]  # fmt: skip
-    print(write_page(args.out / "align_many.md", lines))
-    print(json.dumps({"pairwise": means[0], "together": means[1]}))
+    write_page(args.out / f"align_many_{args.set}.md", lines)
 
 
-def read_gold(folder: Path, source: str, target: str, split: str, words: dict[str, Vectors]) -> Gold:
+def unpool(model: Translation) -> Translation:
+    """The same pair without the words of the other languages."""
+    kept = tuple(step for step in model.steps if step.name != "pooling")
+    return adjust(replace(model, steps=kept), local_centring=model.recipe.local_centring)
+
+
+def read_gold(folder: Path, source: str, target: str, split: str, words: dict[str, Vectors], top: int) -> Gold:
     """The dictionary of MUSE, or the words of two languages that the same English word has."""
     if "en" in (source, target):
         pairs = read_dictionary(folder / f"{source}-{target}.{split}.txt")
@@ -77,12 +107,12 @@ def read_gold(folder: Path, source: str, target: str, split: str, words: dict[st
         for english, word in right:
             by_english.setdefault(english, []).append(word)
         pairs = [(word, other) for english, word in left for other in by_english.get(english, ())]
-    return Gold.from_pairs(pairs, words[source].words[:TOP], words[target].words[:TOP])
+    return Gold.from_pairs(pairs, words[source].words[:top], words[target].words[:top])
 
 
 def score(model: Translation, gold: Gold, device: str, *, turned: bool) -> float:
-    """P@1 in percent among the first 20,000 words of each side."""
-    x, y = (place(side[:TOP], device) for side in (reversed(model.clouds) if turned else model.clouds))
+    """P@1 in percent among the words that are kept."""
+    x, y = (place(side, device) for side in (reversed(model.clouds) if turned else model.clouds))
     asked = sorted(gold.targets)
     found, _ = neighbours(x, y, k=1, queries=np.asarray(asked))
     right = [answer in gold.targets[query] for query, answer in zip(asked, to_numpy(found)[:, 0].tolist(), strict=True)]

@@ -10,7 +10,7 @@ import pytest
 import invarot.cli.align_many
 from invarot.cli.app import app
 from invarot.errors import InputError
-from invarot.translation import learn_many, load_hub, recipe
+from invarot.translation import adjust, learn_many, load, load_hub, recipe
 from invarot.words import Vectors, load_core_pair, write_vectors
 
 from ..commands import make_runner
@@ -40,10 +40,33 @@ def test_words_find_their_copies(hub):
     model = hub.pair("en", "xx")
     x, y = model.clouds
     assert [step.name for step in model.steps] == [
-        "prepare", "solve", "refine", "local centring", "spelling", "penalties",
+        "prepare", "solve", "refine", "pooling", "local centring", "spelling", "penalties",
     ]  # fmt: skip
     x, y = (z / np.linalg.norm(z, axis=1, keepdims=True) for z in (x, y))
     assert np.mean(np.argmax(x @ y.T, axis=1) == np.arange(900)) > 0.95
+
+
+def test_a_pair_is_pooled_with_the_third_and_can_be_saved_and_adjusted(hub, tmp_path):
+    model = hub.pair("es", "en")
+    assert str(model.steps[3]) == "pooling: 0.1 of the mutual neighbours in xx added"
+    model.save(tmp_path / "es-en")
+    again = load(tmp_path / "es-en")
+    np.testing.assert_array_equal(again.clouds[0], model.clouds[0])
+    changed = adjust(again, local_centring=0.2)
+    assert [step.name for step in changed.steps] == [step.name for step in model.steps]
+    assert changed.steps[3] is again.steps[3]
+    assert np.abs(changed.clouds[0] - again.clouds[0]).max() > 1e-3
+    new = model.map_new_words(hub.vectors["es"].vectors[:5] * 1.01)
+    assert np.all(np.sum(new * model.clouds[0][:5], axis=1) > 0.9 * np.sum(new * new, axis=1))
+
+
+@pytest.mark.parametrize("maps", ["solved", "refined"])
+def test_maps_lead_back_around_a_cycle(hub, maps):
+    there = {name: one.astype(float) for name, one in getattr(hub, maps).items()}
+    around = np.eye(len(there["en"]))
+    for first, second in (("en", "es"), ("es", "xx"), ("xx", "en")):
+        around = around @ there[first] @ np.linalg.pinv(there[second])
+    np.testing.assert_allclose(around, np.eye(len(around)), atol=1e-6)
 
 
 def test_it_is_saved_and_loaded(hub, tmp_path):

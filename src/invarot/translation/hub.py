@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from ..arrays import Array, as_like, place, to_numpy
 from ..checks import check_choice, check_count, check_rng
 from ..errors import InputError
 from ..folders import HUB, building, read_folder, write_folder
+from ..retrieval.pairs import matches
 from ..schema import check, check_arrays
 from ..threads import own_threads
 from ..words.preprocessing import Preprocessing
@@ -28,6 +30,7 @@ from .pipeline import FINISHING, fit_steps
 from .progress import Progress
 from .recipe import Recipe, recipe
 from .steps import prepare, refine, solve
+from .steps.pooling import POOLING, Neighbours, fit_pooling
 from .steps.shape import SIDES, StepRecord, Work
 
 Floats = np.ndarray[Any, Any]
@@ -81,12 +84,33 @@ class Hub:
                 for name, maps in ((solve.NAME, self.solved), (refine.NAME, self.refined))
             ),
         ]  # fmt: skip
-        x, y = (place(self.mapped(name).vectors, where) for name in names.values())
+        x, y = (place(self._placed[name], where) for name in names.values())
         left, right = (self.vectors[name] for name in names.values())
         work = Work(source=left, target=right, x=x, y=y, recipe=self.recipe, device=where, progress=Progress())
-        finished, _ = fit_steps(FINISHING, work)
+        others = [name for name in self.vectors if name not in (source, target)]
+        near = [[self._find_neighbours(name, other, where) for other in others] for name in names.values()]
+        pooling = replace(POOLING, fit=partial(fit_pooling, source=near[0], target=near[1]))
+        finished, _ = fit_steps((pooling, *FINISHING) if others else FINISHING, work)
         settings = {"fitted_words": [len(left), len(right)], "device": where, "rng": None}
         return Translation(left, right, (*records, *finished), verdict, self.recipe, [], settings)
+
+    @cached_property
+    def _placed(self) -> dict[str, Floats]:
+        return {name: self.mapped(name).vectors for name in self.vectors}
+
+    @cached_property
+    def _matched(self) -> dict[tuple[str, str], tuple[Floats, Floats]]:
+        return {}
+
+    def _find_neighbours(self, name: str, other: str, device: str) -> Neighbours:
+        """Return the mutual neighbours of a vocabulary in another one, searched once for both directions."""
+        first, second = sorted((name, other))
+        if (first, second) not in self._matched:
+            left, right, _ = matches(*(place(self._placed[one], device) for one in (first, second)))
+            self._matched[first, second] = to_numpy(left), to_numpy(right)
+        rows, near = self._matched[first, second]
+        rows, near = (rows, near) if name == first else (near, rows)
+        return Neighbours(other, rows, near, self._placed[other])
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the hub to a folder; :func:`load_hub` reads it back."""

@@ -140,16 +140,12 @@ def adjust(model: Translation, *, device: str | None = None, **changes: Any) -> 
     if not changes:
         return model
     chosen = change_recipe(model.recipe, changes, "adjust")
-    first = next(
-        number
-        for number, step in enumerate(PIPELINE)
-        if step in FINISHING and not changes.keys().isdisjoint(step.fields)
-    )
-    kept = model.steps[:first]
+    first = next(step for step in FINISHING if not changes.keys().isdisjoint(step.fields))
+    kept = model.steps[: [record.name for record in model.steps].index(first.name)]
     where = check_device(device)
     x, y = (map_known(kept, getattr(model, side), side, device=where) for side in SIDES)
     work = Work(source=model.source, target=model.target, x=x, y=y, recipe=chosen, device=where, progress=Progress())
-    records, _ = fit_steps(PIPELINE[first:], work)
+    records, _ = fit_steps(PIPELINE[PIPELINE.index(first) :], work)
     return replace(model, steps=(*kept, *records), recipe=chosen)
 
 

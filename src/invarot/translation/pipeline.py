@@ -12,6 +12,7 @@ from ..threads import own_threads
 from ..words.vectors import Vectors
 from .steps.local_centring import LOCAL_CENTRING
 from .steps.penalties import PENALTIES
+from .steps.pooling import POOLING
 from .steps.prepare import PREPARE
 from .steps.refine import REFINE
 from .steps.shape import SIDES, Side, Step, StepRecord, Work
@@ -20,7 +21,7 @@ from .steps.spelling import SPELLING
 
 PIPELINE = (PREPARE, SOLVE, REFINE, LOCAL_CENTRING, SPELLING, PENALTIES)
 FINISHING = (LOCAL_CENTRING, SPELLING, PENALTIES)  # in the common space: they do not change the maps
-_BY_NAME = {step.name: step for step in PIPELINE}
+_BY_NAME = {step.name: step for step in (*PIPELINE, POOLING)}  # pooling is fitted by hubs only
 
 
 def fit_steps(steps: Iterable[Step], work: Work) -> tuple[tuple[StepRecord, ...], Work]:

@@ -20,6 +20,7 @@ from ..words.spelling import SIZE
 from ..words.vectors import Vectors
 from .model import Translation
 from .pipeline import PIPELINE
+from .steps.pooling import POOLING
 from .steps.shape import SIDES, StepRecord
 
 Arrays = dict[str, np.ndarray[Any, Any]]
@@ -81,6 +82,7 @@ VALUES: dict[str, dict[str, Any]] = {
 SHAPES = {
     "solve": {"source_map": "f dx solved", "target_map": "f dy solved"},
     "refine": {"source_map": "f dx refined", "target_map": "f dy refined"},
+    "pooling": {"source_added": "f n refined", "target_added": "f m refined"},
     "local centring": {"source_neighbours": "i n near", "target_neighbours": "i m far"},
 }
 NEEDED = {"prepare", "solve"}  # steps that are always applied
@@ -90,8 +92,11 @@ def _build(arrays: Arrays, facts: dict[str, Any]) -> Translation:
     facts = {name: value for name, value in facts.items() if name not in ABOUT_FILE}
     records = check(list[dict[str, Any]], facts.pop("steps", None), "steps")
     steps = tuple(build(StepRecord, step, "steps", arrays=_select(arrays, step.get("name"))) for step in records)
-    if tuple(step.name for step in steps) != tuple(step.name for step in PIPELINE):
-        raise InputError(f"steps: expected {', '.join(step.name for step in PIPELINE)}, got others; learn it again")
+    names, pooled = [step.name for step in PIPELINE], [step.name for step in steps]
+    if POOLING.name in pooled[:4]:  # of a pair of a hub: after the refinement
+        names.insert(3, POOLING.name)
+    if pooled != names:
+        raise InputError(f"steps: expected {', '.join(names)}, got others; learn it again")
     shapes = {"source.vectors": "h n dx", "target.vectors": "h m dy", "source.words": "i nw", "target.words": "i mw"}
     for step in steps:
         shapes.update({f"{step.name}.{name}": shape for name, shape in _find_shapes(step).items()})

@@ -1,1 +1,1 @@
-"""The steps: prepare, solve, refine, local centring, spelling, penalties. One file and one shape each."""
+"""The steps: prepare, solve, refine, local centring, spelling, penalties; pooling in hubs. One file and one shape each."""
