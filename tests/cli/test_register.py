@@ -111,7 +111,7 @@ def test_clouds_without_correspondence_fail(tmp_path):
     done = register(tmp_path, "-o", tmp_path / "m.npy", "--json")
     word = json.loads(done.stdout)["verdict"]["word"]
     assert word != "aligned"
-    assert done.returncode == {"failed": 3, "doubtful": 0}[word]
+    assert done.returncode == {"failed": 3, "doubtful": 4}[word]
     assert (tmp_path / "m.npy").exists()
 
 
