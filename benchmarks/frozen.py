@@ -136,7 +136,9 @@ def score(x: Array, y: Array, gold: dict[int, set[int]]) -> float:
 
 def choose(args: argparse.Namespace) -> None:
     outside = [Outside(name, args.data, args.device) for name in args.pairs]
-    print(*(f"{one.name}: {one.verdict}, {len(one.gold[0])} and {len(one.gold[1])} queries" for one in outside), sep="\n")
+    print(
+        *(f"{one.name}: {one.verdict}, {len(one.gold[0])} and {len(one.gold[1])} queries" for one in outside), sep="\n"
+    )
     rows: list[dict[str, Any]] = []
 
     def measure(values: Constants, step: str) -> float:
@@ -243,14 +245,21 @@ def write(out: Path) -> None:
     for key in dict.fromkeys((row["set"], row["pair"], row["order"]) for row in rows):
         some = {name: [row for row in rows if (row["set"], row["pair"], row["order"], row["constants"]) == (*key, name)]
                 for name in ("shipped", "frozen")}  # fmt: skip
-        means = {(name, way): float(np.mean([float(row[way]) for row in some[name]])) for name in some for way in ("forth", "back")}
+        means = {
+            (name, way): float(np.mean([float(row[way]) for row in some[name]]))
+            for name in some
+            for way in ("forth", "back")
+        }
         cells = []
         for way in ("forth", "back"):
             gap = means["frozen", way] - means["shipped", way]
             gaps.append(gap)
             cells += [f"{means['shipped', way]:.2f}", f"{means['frozen', way]:.2f} ({gap:+.2f})"]
         lines.append(f"| {' | '.join(key)} | {len(some['frozen'])} | " + " | ".join(cells) + " |")
-    lines += ["", f"Mean of all lines: {np.mean(gaps):+.2f} points with the frozen constants; worst {min(gaps):+.2f}, best {max(gaps):+.2f}."]
+    lines += [
+        "",
+        f"Mean of all lines: {np.mean(gaps):+.2f} points with the frozen constants; worst {min(gaps):+.2f}, best {max(gaps):+.2f}.",
+    ]
     print(write_page(out / "frozen.md", lines))
 
 
@@ -262,7 +271,9 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", default=["europarl100", "europarl300"])
     parser.add_argument("--languages", nargs="+", default=["es", "fr", "de"])
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--words", type=int, default=50_000, help="words read; those after the first 20,000 help the fit")
+    parser.add_argument(
+        "--words", type=int, default=50_000, help="words read; those after the first 20,000 help the fit"
+    )
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--out", type=Path, default=Path("results"))
     args = parser.parse_args()

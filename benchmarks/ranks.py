@@ -1,7 +1,7 @@
 """One solve over several ranks: seconds, CPU seconds, memory of the x side and bytes sent per rank; on CUDA against one device.
 
     python benchmarks/ranks.py --ranks 1 2 4 --n 20000 --m 20000 --d 100 --out results/ranks.json
-    torchrun --nproc-per-node=1 benchmarks/ranks.py --cuda --n 200000 --d 100
+    torchrun --nproc-per-node=1 benchmarks/ranks.py --cuda --points 200000 --dimensions 100
 
 The first starts the ranks itself (gloo, one thread each) and solves from a given start at a fixed schedule, so that all of the work
 is over rows. The second runs inside torchrun with NCCL, beside `invarot.align` on one device with the same start.
@@ -106,10 +106,16 @@ def solve_cuda(args: argparse.Namespace) -> None:
     import torch
     import torch.distributed as dist
 
-    torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
-    dist.init_process_group("nccl")
+    cuda = torch.cuda.is_available()  # else gloo on the CPU, to try the script
+    where = f"cuda:{os.environ['LOCAL_RANK']}" if cuda else "cpu"
+    wait = torch.cuda.synchronize if cuda else (lambda: None)
+    if cuda:
+        torch.cuda.set_device(where)
+    dist.init_process_group("nccl" if cuda else "gloo")
     rank, count = dist.get_rank(), dist.get_world_size()
-    x, y, turn, start = (torch.from_numpy(np.asarray(one, np.float32)).cuda() for one in make(args.n, args.m, args.d))
+    x, y, turn, start = (
+        torch.from_numpy(np.asarray(one, np.float32)).to(where) for one in make(args.n, args.m, args.d)
+    )
     own = x[args.n * rank // count : args.n * (rank + 1) // count].clone()
     solver = Sinkhorn(schedule=SCHEDULE, max_iter=args.steps)
     times: dict[str, list[float]] = {"one device": [], "ranks": []}
@@ -119,29 +125,34 @@ def solve_cuda(args: argparse.Namespace) -> None:
             ("one device", lambda: invarot.align(x, y, start=start, solver=solver)),
             ("ranks", lambda: distributed.align(own, y, start=start, solver=solver)),
         ):
-            torch.cuda.synchronize()
+            wait()
             begun = time.perf_counter()
             found[name] = call()
-            torch.cuda.synchronize()
+            wait()
             times[name].append(time.perf_counter() - begun)
     if rank == 0:
         medians = {name: statistics.median(one[1:]) for name, one in times.items()}
-        print(json.dumps({
-            "commit": describe_commit(), "n": args.n, "m": args.m, "d": args.d, "ranks": count, "seconds": medians, "all": times,
-            "ratio": medians["ranks"] / medians["one device"],
+        text = json.dumps({
+            "commit": describe_commit(), "device": torch.cuda.get_device_name() if cuda else "cpu", "n": args.n, "m": args.m, "d": args.d, "ranks": count,
+            "seconds": medians, "all": times, "ratio": medians["ranks"] / medians["one device"],
             "maps_apart": float(torch.linalg.norm(found["ranks"].map - found["one device"].map)),
             "off": float(torch.linalg.norm(found["ranks"].map - turn)), "verdict": found["ranks"].verdict.word,
-            "modes": sorted({step.mode for step in found["ranks"].history}),
-        }))  # fmt: skip
+            "steps": {name: [[step.stage, step.inner_iterations, step.mode] for step in one.history] for name, one in found.items()},
+        }, indent=1)  # fmt: skip
+        print(text)
+        if args.out is not None:
+            args.out.write_text(text + "\n", encoding="utf-8")
     dist.destroy_process_group()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2, 4])
-    parser.add_argument("--n", type=int, default=20_000)
+    parser.add_argument(
+        "--points", "--n", dest="n", type=int, default=20_000, help="torchrun takes --n and --d for its own"
+    )
     parser.add_argument("--m", type=int)
-    parser.add_argument("--d", type=int, default=100)
+    parser.add_argument("--dimensions", "--d", dest="d", type=int, default=100)
     parser.add_argument("--steps", type=int, default=4)
     parser.add_argument("--memory", default="1GiB")
     parser.add_argument("--cuda", action="store_true", help="inside torchrun: NCCL against one device")

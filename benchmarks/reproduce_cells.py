@@ -9,7 +9,6 @@ run are given up. ``--merge FILE`` adds the cells of another cells.jsonl, which 
 from __future__ import annotations
 
 import argparse
-import json
 import shlex
 import sys
 import time
@@ -71,7 +70,9 @@ def run_all(names: list[str], args: argparse.Namespace, context: Context, store:
             name = running.pop(future)
             error = future.exception()  # one system that fails on this machine does not stop the others
             made = None if error else future.result()
-            said = f"failed: {type(error).__name__}: {error}" if error else "nothing" if made is None else made["seconds"]
+            said = (
+                f"failed: {type(error).__name__}: {error}" if error else "nothing" if made is None else made["seconds"]
+            )
             print(f"{spent:.1f} min · {name}: {said}", flush=True)
             if made is not None:
                 done[name] = made

@@ -41,6 +41,11 @@ def test_links_lead_to_a_file(page):
     assert [link for link in links(page) if not (page.parent / link).exists()] == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_page_has_the_marks_of_a_merge(page):
+    assert re.findall(r"^(?:<{7}|>{7}) .*$", page.read_text(encoding="utf-8"), re.MULTILINE) == []
+
+
 def test_a_dead_link_would_be_seen(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("[a](there.md#part), [b](gone.csv), ![](https://example.org/c.png), [d](#here)")

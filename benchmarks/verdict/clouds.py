@@ -20,13 +20,15 @@ class Pair:
     """Two clouds and their answer.
 
     Row i of ``pairs`` (k, 2) says which row of y belongs to a row of x; where no point is in both clouds ``places`` (n, dy) says
-    where each point of x belongs. Labels, one per row, for transfer. ``options`` of align.
+    where each point of x belongs; or ``joint`` holds all points of both views, row by row, to score on. Labels, one per row, for
+    transfer. ``options`` of align.
     """
 
     x: Array
     y: Array
     pairs: Array | None = None
     places: Array | None = None
+    joint: tuple[Array, Array] | None = None
     labels: tuple[Array, Array] | None = None
     options: dict[str, Any] = field(default_factory=dict)
     name: str = ""

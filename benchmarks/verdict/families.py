@@ -27,6 +27,7 @@ def development(data: Path) -> dict[str, Maker]:
         "curve": clouds.curve,
         "graphs": views.graphs,
         "cells": views.cells,
+        "tissues": views.tissues,
         "networks": views.networks,
         "series": views.series,
         "cut mixture": clouds.cut_mixture,

@@ -43,7 +43,9 @@ def pose_pair(pair: Pair) -> Problem:
 
 def true_map(pair: Pair) -> Array:
     """The best orthogonal map for the known pairs, in the original coordinates."""
-    if pair.places is not None:
+    if pair.joint is not None:
+        left, right = pair.joint
+    elif pair.places is not None:
         left, right = pair.x, pair.places
     elif pair.pairs is not None:
         left, right = pair.x[pair.pairs[:, 0]], pair.y[pair.pairs[:, 1]]
@@ -82,12 +84,17 @@ def nearer(z: Array, y: Array, right: Array) -> Array:
     return np.mean(far < own[:, None] - slack, axis=1)
 
 
-def truth_of(pair: Pair, moved: Array) -> tuple[float, float]:
+def truth_of(pair: Pair, moved: Array, joint: Array | None = None) -> tuple[float, float]:
     """The true FOSCTTM of the moved points, both ways where points are in both clouds, and the transfer of labels (or nan).
+
+    ``joint``: all points of x's view, moved, where the clouds are disjoint parts of them.
 
     Clouds that have nothing to do with each other have none: one half, as chance gives.
     """
-    if pair.places is not None:
+    if joint is not None and pair.joint is not None:
+        there = pair.joint[1]
+        found = float(np.mean(nearer(joint, there, there)) + np.mean(nearer(there, joint, joint))) / 2
+    elif pair.places is not None:
         found = float(np.mean(nearer(moved, pair.y, pair.places)))
     elif pair.pairs is None:
         return 0.5, float("nan")
@@ -120,7 +127,8 @@ def solve(pair: Pair, seed: int, ways: tuple[str, ...]) -> dict[str, Array]:
             inner = problem.maps.fit(inner[None])[0]
         rows["way"].append(way)
         rows["map"].append(inner.astype(np.float32))
-        share, labels = truth_of(pair, result.transform(pair.x))
+        joint = None if pair.joint is None else result.transform(pair.joint[0])
+        share, labels = truth_of(pair, result.transform(pair.x), joint)
         rows["foscttm"].append(share)
         rows["transfer"].append(labels)
         evidence = result.verdict.evidence

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from benchmarks.simulated_cells import simulate
+
 from .clouds import Array, Pair, Rng, noisy, shuffled, size, spread, strangers, turn
 
 
@@ -90,6 +92,31 @@ def trajectories(rng: Rng) -> Pair:
         return 3 * (starts[labels] + t * ways[labels]) + 0.3 * draw.standard_normal((n, d)), labels
 
     return two_views(make, rng, isometric=bool(rng.uniform() < 0.7))
+
+
+def tissues(rng: Rng) -> Pair:
+    """Two simulated assays of one tissue, on the same cells or disjoint halves; or of two tissues. Draws below 1000."""
+    n, seed = size(rng, 300, 900), int(rng.integers(1000))
+    one = simulate(seed, n=n)
+    related, halves = rng.uniform() < 0.75, rng.uniform() < 0.3
+    other = one if related else simulate(int(rng.integers(1000)), n=n)
+    prepare, options = (
+        (unit, {}), (unit_centred, {}), (lambda points: points, {"translate": True, "scale": True}),
+    )[int(rng.integers(3))]  # fmt: skip
+    x, y = prepare(one.rna), prepare(other.atac)
+    y = y @ turn(y.shape[1], rng)
+    name = f"{one.form} {one.kind} {prepare.__name__} n={n}"
+    if not related:
+        return Pair(x, y, name=f"unrelated {name}", related=False, options=options)
+    _, types = np.unique(one.types, return_inverse=True)
+    whole = shuffled(x, y, rng, types, name=name, options=options)
+    if not halves:
+        return whole
+    rows = rng.permutation(n)
+    left, right = np.sort(rows[: n // 2]), np.sort(rows[n // 2 :])
+    return Pair(
+        x[left], y[right], labels=(types[left], types[right]), name=f"halves of {name}", options=options, joint=(x, y)
+    )
 
 
 def spectral(adjacency: Array, d: int) -> Array:

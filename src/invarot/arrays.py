@@ -216,6 +216,16 @@ def machine_epsilon(x: Array) -> float:
     return float(namespace(x).finfo(x.dtype).eps)
 
 
+def view_bits(x: Array) -> Array:
+    """Return the bits of floating numbers as whole ones, int64."""
+    xp = namespace(x)
+    found: Any = x
+    whole = {2: xp.int16, 4: xp.int32, 8: xp.int64}[x.dtype.itemsize]
+    return xp.astype(
+        found.contiguous().view(whole) if is_torch(x) else np.ascontiguousarray(found).view(whole), xp.int64
+    )
+
+
 def free_device_memory(x: Tensor) -> int:
     """Return the bytes free on the CUDA device of ``x``, including torch's cache."""
     import torch

@@ -165,7 +165,9 @@ def write_file(path: Name, *, overwrite: bool = True, name: str = "path") -> Ite
     except OSError as error:
         if error.errno is None or error.filename is not None:
             raise
-        raise OSError(error.errno, error.strerror, name_path(path, "standard output")) from error  # a full disk names no file
+        raise OSError(
+            error.errno, error.strerror, name_path(path, "standard output")
+        ) from error  # a full disk names no file
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from .clouds import posed, random_turn
 
 @pytest.mark.parametrize("most", [2000, 40])
 def test_distances_to_neighbours_are_those_of_a_sorted_table(lib, monkeypatch, most):
-    monkeypatch.setattr(crowding, "CROWD_POINTS", most)
+    monkeypatch.setattr(crowding, "QUERIES", most)
     x = np.random.default_rng(0).standard_normal((90, 3))
     rows = np.array([0, 3, 30, 89])
     step = -(-90 // most)

@@ -8,7 +8,7 @@ from dataclasses import fields
 from invarot import Evidence, Resolution, Verdict
 from invarot.alignment.judging.rule import decide
 
-EVIDENCE = Evidence(gain=0.9, split=1.0, surplus=0.5, twins=0.5, smooth=0.0, points=300, rivals=1, better=2)
+EVIDENCE = Evidence(gain=0.9, split=1.0, surplus=0.5, twins=0.5, points=300, rivals=1, better=2)
 
 
 def test_plain_values_and_back():

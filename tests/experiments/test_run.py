@@ -66,7 +66,9 @@ def test_cells_of_other_options_are_not_replaced(tmp_path, other):
     log = []
     reproduce(make(log), Context(tmp_path), tell=lambda line: None)
     before = (tmp_path / "cells.jsonl").read_bytes()
-    with pytest.raises(InputError, match=r"--out: expected a new folder, or cells of .*got .*cells\.jsonl with 3 cells of"):
+    with pytest.raises(
+        InputError, match=r"--out: expected a new folder, or cells of .*got .*cells\.jsonl with 3 cells of"
+    ):
         reproduce(make(log), Context(tmp_path, **other), tell=lambda line: None)
     assert (tmp_path / "cells.jsonl").read_bytes() == before
     reproduce(make(log), Context(tmp_path / "other", **other), tell=lambda line: None)

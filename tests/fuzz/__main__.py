@@ -35,7 +35,10 @@ KINDS = {
         "damaged, forged and random files of vectors through `read_vectors`, a few through `read_dictionary`, a fifth files of "
         "points through `read_cloud`",
     ),
-    "stores": (20_000, "damaged files of stores (.npy, .npz, .safetensors, with pyarrow also .parquet and .arrow) through `stores.open`"),
+    "stores": (
+        20_000,
+        "damaged files of stores (.npy, .npz, .safetensors, with pyarrow also .parquet and .arrow) through `stores.open`",
+    ),
     "saved": (20_000, "damaged saved models, and forged ones whose checksums agree, loaded and used"),
     "aligns": (
         20_000,
@@ -55,7 +58,9 @@ class Hang(BaseException):
 def main() -> None:
     args = parse()
     found = {}
-    shared = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # opening a file takes longer on a disk than reading it
+    shared = (
+        "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    )  # opening a file takes longer on a disk than reading it
     for kind in args.kinds:
         with tempfile.TemporaryDirectory(dir=shared) as folder:
             found[kind] = run_jobs(kind, getattr(args, kind), args, Path(folder))
@@ -120,7 +125,9 @@ def run_jobs(kind: str, count: int, args: argparse.Namespace, folder: Path) -> d
             found.append(json.loads(told.read_text()))
         else:
             died = {f"the process died with status {status}": [f"{low} to {high - 1}"]}
-            found.append({"ended": {"failed": high - low}, "failures": died, "seconds": 0, "slowest": [0.0, low], "peak_mib": 0})
+            found.append(
+                {"ended": {"failed": high - low}, "failures": died, "seconds": 0, "slowest": [0.0, low], "peak_mib": 0}
+            )
     ended: Counter[str] = sum((Counter(one["ended"]) for one in found), Counter())
     failures: dict[str, list[str]] = {}
     for one in found:
@@ -160,7 +167,9 @@ def run(work: Callable[[Random], str], low: int, high: int, args: argparse.Names
             signal.alarm(0)
         slowest = max(slowest, (time.process_time() - spent, seed))
         if (seed + 1 - low) % TOLD == 0:
-            print(f"{seed + 1 - low:,} of {count:,} from {low} · {dict(ended)} · {failures}", file=sys.stderr, flush=True)
+            print(
+                f"{seed + 1 - low:,} of {count:,} from {low} · {dict(ended)} · {failures}", file=sys.stderr, flush=True
+            )
     return {
         "ended": dict(ended), "failures": failures, "seconds": round(time.perf_counter() - begun),
         "slowest": [round(slowest[0], 1), slowest[1]],
@@ -196,7 +205,9 @@ def make_page(found: dict[str, Any]) -> list[str]:
         f"Address space is limited to {MEMORY >> 30} GiB. Case i is made from seed i; what each row tries is said below.",
         "",
     ]
-    lines += ["| | cases run | of | failed | how the others ended | seconds | processes | slowest case, processor time | peak memory | commit |"]
+    lines += [
+        "| | cases run | of | failed | how the others ended | seconds | processes | slowest case, processor time | peak memory | commit |"
+    ]
     lines += ["|---|---|---|---|---|---|---|---|---|---|"]
     for kind, one in found.items():
         others = ", ".join(f"{name} {count:,}" for name, count in sorted(one["ended"].items()) if name != "failed")

@@ -26,7 +26,9 @@ def make_table(rng: Random, suffix: str) -> bytes:
     import pyarrow.parquet
 
     words, vectors = make_rows(rng)
-    table = pyarrow.table({"id": words, "vector": [[float(one) for one in row] for row in vectors], "n": range(len(words))})
+    table = pyarrow.table(
+        {"id": words, "vector": [[float(one) for one in row] for row in vectors], "n": range(len(words))}
+    )
     stream = io.BytesIO()
     write = pyarrow.parquet.write_table if suffix == ".parquet" else pyarrow.feather.write_feather
     write(table, stream)

@@ -76,3 +76,10 @@ def test_subsample_takes_the_heaviest_or_the_first():
     assert weights.sum() == pytest.approx(1.0)
     np.testing.assert_array_equal(subsample(x, a, 3, ordered=True)[0], x[:3])
     assert picked.shape == (3, 2)
+
+
+def test_canonical_order_sorts_by_weight_then_leverage_then_length(lib):
+    """The leverages of the three of weight 0.2 are 2.75, 2.17 and 2.17; ties stay in order."""
+    x = np.array([[2.0, 0.0], [0.0, 1.0], [-2.0, 0.0], [0.0, -1.0], [1.0, 0.5]])
+    a = np.array([0.2, 0.2, 0.1, 0.2, 0.3])
+    assert lib.numpy(canonical_order(lib.array(x), lib.array(a))).tolist() == [2, 1, 3, 0, 4]

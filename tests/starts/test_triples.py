@@ -6,7 +6,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from invarot.starts import triples
-from invarot.starts.triples import find_rigid_maps, fit_rigid_maps, maps_of_triples
+from invarot.starts.triples import Poses, find_rigid_maps, fit_rigid_maps
 
 TURN = Rotation.from_rotvec([0.4, -0.9, 0.3]).as_matrix()
 OFFSET = np.asarray([1.0, -2.0, 0.5])
@@ -32,22 +32,37 @@ def test_a_few_right_pairs_among_many_are_enough():
     y = x[:200] @ TURN + OFFSET
     i, j = rng.integers(300, size=2000), rng.integers(200, size=2000)
     i[:80] = j[:80]  # 4 per cent
-    found = maps_of_triples(x, y, i, j, width=0.03, far=0.2, proper=True, rng=rng)
-    np.testing.assert_allclose(found[0], TRUTH, atol=0.02)
+    poses = Poses(x, y, 0.2, True, rng)
+    found = poses.improve(poses.of_triples(i, j, width=0.03))
+    np.testing.assert_allclose(found[np.argmin(poses.measure(found))], TRUTH, atol=0.02)
+    assert np.sum(poses.compare(TRUTH, found) < 0.05) > 1
 
 
 def test_no_triple_gives_no_map():
     x = surface(40, 3)
     pair = np.zeros(5, dtype=int)
-    assert maps_of_triples(x, x, pair, pair, width=0.1, far=0.2, proper=True, rng=np.random.default_rng(0)).shape == (
-        0,
-        4,
-        3,
-    )
+    poses = Poses(x, x, 0.2, True, np.random.default_rng(0))
+    found = poses.improve(poses.of_triples(pair, pair, width=0.1))
+    assert found.shape == (0, 4, 3)
 
 
-def test_samples_without_common_points(monkeypatch):
-    monkeypatch.setattr(triples, "DRAWS", 100_000)
+def test_triples_that_agree_end_the_search(monkeypatch):
+    x = surface(400, 6)
+    y = x[x[:, 0] > -0.2] @ TURN + OFFSET
+    batches = []
+    draw = Poses.of_triples
+    monkeypatch.setattr(Poses, "of_triples", lambda *args, **options: batches.append(1) or draw(*args, **options))
+    found = find_rigid_maps(x, y, proper=True, rng=np.random.default_rng(0))
+    assert len(batches) == 1
+    np.testing.assert_allclose(found[0], TRUTH, atol=0.02)
+    monkeypatch.setattr(triples, "BATCHES", 2)
+    monkeypatch.setattr(triples, "DRAWS", 20_000)
+    monkeypatch.setattr(triples, "AGREEING", 10**6)
+    find_rigid_maps(x, y, proper=True, rng=np.random.default_rng(0))
+    assert len(batches) == 1 + 2 * 2
+
+
+def test_samples_without_common_points():
     x, y = surface(500, 4), surface(500, 5)
     y = y[y[:, 0] > -0.4] @ TURN + OFFSET
     found = find_rigid_maps(x, y, proper=True, rng=np.random.default_rng(0))

@@ -24,7 +24,7 @@ def test_descriptors_do_not_depend_on_coordinates():
 
 def test_similar_neighbourhoods_are_candidates():
     x, turn, shift = turned()
-    left, right = (describe_neighbourhoods(points, balls=False)[0] for points in (x, (x @ turn + shift)[::-1]))
+    left, right = (next(describe_neighbourhoods(points, balls=False)) for points in (x, (x @ turn + shift)[::-1]))
     i, j = find_candidates(left, right)
     assert np.mean(i + j == len(x) - 1) > 0.15
     assert set(i[i + j == len(x) - 1]) == set(range(len(x)))

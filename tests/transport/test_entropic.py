@@ -1,12 +1,13 @@
 """Entropic plans of one pair of clouds, from points to an operator."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from invarot.errors import InputError, MemoryBound
-from invarot.transport.entropic import entropic_plan
+from invarot.transport.entropic import correct, entropic_plan
 from invarot.transport.sinkhorn import Potentials
 
 HOW = {"tol": 1e-9, "max_iter": 1000}
@@ -34,3 +35,17 @@ def test_warm_potentials_are_used_and_memory_is_kept():
         entropic_plan(z, y, a, b, epsilon=0.5, memory=1000, **HOW)
     with pytest.raises(InputError, match="epsilon: expected"):
         entropic_plan(z, y, a, b, epsilon=0.0, **HOW)
+
+
+def test_a_plan_of_rounded_points_is_corrected_for_the_points_as_they_are():
+    rng = np.random.default_rng(0)
+    z, y = rng.standard_normal((60, 2)), rng.standard_normal((50, 2))
+    a, b = np.full(60, 1 / 60), np.full(50, 1 / 50)
+    right = entropic_plan(z, y, a, b, epsilon=0.5, **HOW)
+    rounded = entropic_plan(z.astype(np.float16).astype(float), y, a, b, epsilon=0.5, **HOW)
+    off = replace(right, u=rounded.u, v=rounded.v)
+    assert correct(off, "dense", **HOW) is off  # it was found just so
+    found = correct(off, "of rounded points", tol=1e-9, max_iter=1000)
+    assert np.abs(off.dense() - right.dense()).sum() > 1e-5
+    np.testing.assert_allclose(found.dense(), right.dense(), atol=1e-8)
+    assert off.iterations < found.iterations < 2 * off.iterations

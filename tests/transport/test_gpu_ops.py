@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch")
 
 from invarot.errors import InputError  # noqa: E402
 from invarot.transport.gpu import blocks, ops  # noqa: E402
+from invarot.transport.gpu.cost import ROUGH, precision_for  # noqa: E402
 
 gpu = pytest.mark.gpu
 cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
@@ -129,6 +130,14 @@ def test_chosen_precision_keeps_exponents_within_one_percent(epsilon: float, d: 
     off = scale * (rounded(32 * z, precision) @ rounded(32 * y, precision).T / 1024 - z @ y.T).abs().max()
     assert off < 0.01
     assert off < ops.error_bound(precision, exponent=scale * largest, dim=d)
+
+
+def test_a_plan_that_only_leads_to_a_map_may_be_rounded_more() -> None:
+    """Ten times: at these scales the last plan takes three products and those before it one."""
+    z = torch.nn.functional.normalize(torch.randn(50, 100, generator=torch.Generator().manual_seed(0)), dim=1)
+    for scale, rough, last in ((20.0, "fp16", "fp16"), (100.0, "fp16", "fp32"), (1000.0, "fp32", "fp32")):
+        assert precision_for(z, z, scale, within=ROUGH) == rough
+        assert precision_for(z, z, scale) == last
 
 
 def test_precision_moves_with_epsilon_and_dimension() -> None:

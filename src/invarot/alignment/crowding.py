@@ -11,7 +11,7 @@ import numpy as np
 
 from ..arrays import Array, as_like, namespace, to_numpy, top_values, transpose
 from .problem import Problem
-from .tuning import CROWD, CROWD_POINTS
+from .tuning import CROWD, QUERIES
 
 Table = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 
@@ -37,10 +37,10 @@ def compare_crowding(problem: Problem, some: Array, there: np.ndarray) -> Table:
 def describe_crowding(points: Array, weights: Array, rows: Array) -> Table:
     """Return the squared distances of some points (k,) to a near and a far neighbour, and to the centre: (k, 3), on the host.
 
-    Neighbours are sought among at most `CROWD_POINTS` points, evenly over the rows.
+    Neighbours are sought among at most `QUERIES` points, evenly over the rows.
     """
     xp = namespace(points)
-    step = -(-points.shape[0] // CROWD_POINTS)
+    step = -(-points.shape[0] // QUERIES)
     among, mine = points[::step], points[rows]
     scores = mine @ transpose(among) - xp.sum(among**2, axis=1) / 2
     at = to_numpy(rows)

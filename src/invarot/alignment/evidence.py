@@ -23,6 +23,7 @@ from ..geometry.orthogonal import RotationGroup
 from ..geometry.schatten import SchattenBall, extreme_spectrum
 from ..retrieval.nearest import find_mutual_nearest, nearest
 from ..threads import map_blocks, own_threads
+from .contest import run_contest
 from .problem import Problem
 from .reflections import fit_reflections
 from .tuning import NULL_ROUNDS, QUERIES, REFLECTED_POINTS
@@ -38,7 +39,6 @@ class HeldOut:
     split: float  # how often such a map sends a point to the same target as the full map
     gap: float  # summed squared distances to the nearest targets
     spacing: float  # the same between neighbours of one cloud, the geometric mean of both clouds
-    smooth: float  # correlation of the residuals of neighbouring points
 
     @property
     def twins(self) -> float:
@@ -91,9 +91,8 @@ def gather_evidence(problem: Problem, w: Array, rng: np.random.Generator) -> Evi
         split=found.split,
         surplus=unseen.surplus,
         twins=found.twins,
-        smooth=found.smooth,
         points=unseen.points,
-        lead=mirrored.smallest(mirrored.lead),
+        contest=run_contest(problem, w, rng),
         least_errors=mirrored.smallest(mirrored.errors),
         crowding=mirrored.mean(mirrored.crowding),
         inner_crowding=mirrored.mean(mirrored.inner_crowding),
@@ -141,7 +140,7 @@ def hold_out(problem: Problem, w: Array, some: Array, *, null: bool = False) -> 
     """Test the points ``some`` of x, each quarter with a map fitted on mutual neighbours of the other quarters.
 
     A map fitted on few points determines few directions: points are compared only in those. For a ``null`` only the split
-    and the gap are computed; its spacing and smoothness are 0.
+    and the gap are computed; its spacing is 0.
     """
     xp = namespace(w)
     x, y = problem.x, problem.y
@@ -168,13 +167,7 @@ def hold_out(problem: Problem, w: Array, some: Array, *, null: bool = False) -> 
     same, gap, *spacing = (
         sum(column) for column in zip(*(map if is_torch(w) else map_blocks)(judge, quarters), strict=True)
     )
-    pairs = xp.nonzero(mutual)[0]
-    return HeldOut(
-        split=same / some.shape[0],
-        gap=gap,
-        spacing=(spacing[0] * spacing[1]) ** 0.5,
-        smooth=0.0 if null else _smoothness(x[some[pairs]], z[some[pairs]] - y[there[pairs]]),
-    )
+    return HeldOut(split=same / some.shape[0], gap=gap, spacing=(spacing[0] * spacing[1]) ** 0.5)
 
 
 def _spacing(points: Array, rows: Array) -> float:
@@ -184,19 +177,6 @@ def _spacing(points: Array, rows: Array) -> float:
     return float(
         namespace(points).sum((points[rows] - points[nearest(points[rows], points, rows, threads=False)]) ** 2)
     )
-
-
-def _smoothness(x: Array, left: Array) -> float:
-    """Return ⟨residual of a point, residual of its nearest neighbour⟩, relative to the larger of its square and the spacing.
-
-    Only for points with different matches: those that share a match have similar residuals in any case.
-    """
-    xp = namespace(x)
-    if x.shape[0] < 3:
-        return 0.0
-    near = nearest(x, x, xp.arange(x.shape[0], device=device(x)))
-    size = max(float(xp.sum(left**2)), float(xp.sum((x - x[near]) ** 2)))
-    return float(xp.sum(left * left[near])) / size if size > 0 else 0.0
 
 
 def _known_directions(moment: Array, maps: SchattenBall | RotationGroup) -> tuple[Array, Array | None]:

@@ -17,9 +17,10 @@ class Step:
     """One outer step: a plan, then a map.
 
     ``epsilon`` is relative to the cost scale; ``energy`` is the entropic objective, which decreases at a fixed epsilon;
-    ``map_change`` is ‖W − W'‖_F/‖W‖_F; ``plan_change`` the rms change of the source points' images under the plan, relative
-    to that of y; ``gap`` the duality gap of the map step. Only steps passed to ``on_step`` carry the ``map`` of the leading
-    start, in the coordinates of the solve, and ``left``, about how many steps are left in the stage.
+    ``map_change`` is ‖W − W'‖_F/‖W‖_F; ``plan_change`` the rms change of the images under the plan, of x or, if that has fewer
+    dimensions, of y, relative to the other cloud; ``gap`` the duality gap of the map step. Only steps passed to ``on_step``
+    carry the ``map`` of the leading start, in the coordinates of the solve, and ``left``, about how many steps are left in the
+    stage.
     """
 
     step: int

@@ -16,11 +16,13 @@ import numpy as np
 from ..arrays import Array, as_like, namespace, to_numpy
 from ..checks import check_number
 from ..errors import InputError
+from ..geometry.surfaces import Sample, measure_relative_gaps
 from ..retrieval.nearest import nearest_distances, neighbour_distances
 from ..retrieval.thinning import FEW
 from .tuning import CHANCE_MAPS, CHANCE_POINTS, FAR
 
 Floats = np.ndarray[Any, Any]
+NEVER_FAR = 1 / 64  # squared distance over the size of neighbourhoods, below which a counterpart cannot be mistaken
 EDGE = 0.1  # width of the edge of the cut, over the squared cut
 
 
@@ -94,6 +96,24 @@ def choose_cut(residual_x: Floats, residual_y: Floats, scales: Scales) -> float:
             break
         typical = float(np.median(inside))
     return float(cut)
+
+
+def match_on_surfaces(x: Sample, y: Sample, w: Floats) -> tuple[Floats, Floats]:
+    """Return the shares (n,), (m,) of points that have a counterpart under the map w (d + 1, d), for samples of surfaces.
+
+    Distances are taken over the size of both neighbourhoods, since samples are dense in one place and sparse in another. A point
+    has a counterpart up to `FAR` squared first quartiles of those that have one: that is nearly all of them if the points of two samples
+    of one surface are strewn at random (there the first quartile is 0.29 of the mean, and one in a hundred is farther than 4.6 means).
+    """
+    found = measure_relative_gaps(x, y, w)
+    every = np.concatenate(found)
+    cut = NEVER_FAR
+    typical = min(float(np.quantile(one, 0.25)) for one in found)
+    for _ in range(10):
+        cut = max(FAR * typical, NEVER_FAR)
+        typical = float(np.quantile(every[every <= cut], 0.25)) if np.any(every <= cut) else 0.0
+    left, right = (np.asarray(share_near(one, cut)) for one in found)
+    return left, right
 
 
 def score_map(x: Array, y: Array, w: Array, scales: Scales) -> float:

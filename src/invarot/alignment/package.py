@@ -10,8 +10,9 @@ import numpy as np
 
 from ..arrays import Array, namespace, on_cuda, transpose
 from ..geometry.frames import best_scale
+from ..transport.entropic import correct
 from ..transport.plan import EntropicPlan, SparsePlan, extend
-from .candidate import Found
+from .candidate import Candidate, Found
 from .history import Status
 from .options import Maps, Search, Solver
 from .problem import Problem
@@ -34,13 +35,14 @@ def package(
         inner = best_scale(moment, problem.second_moment, w) * w
     matrix = problem.frame_x.linear @ inner @ problem.frame_y.inverse
     offset = problem.frame_y.origin - problem.frame_x.origin @ matrix
-    plan, status = _extend_to_all_points(best.plan, problem, x, y, a, b, best.map), best.status
-    # on CUDA it costs as much as many sweeps; a part of the rows has no column sums of its own
+    plan = _extend_to_all_points(_correct_rounding(problem, best), problem, x, y, a, b, best.map)
+    # a part of the rows has no column sums of its own
     if isinstance(plan, EntropicPlan) and problem.overlap is None and problem.rows.whole and not on_cuda(x):
         plan = plan.measured()
-        # sums of the whole plan round differently from those of the solve: a tenth more is not another outcome
-        if status is Status.SETTLED and plan.error > 1.1 * problem.budgets.solve.plan_tol:
-            status = Status.MARGINALS
+    status = best.status
+    # sums of the whole plan round differently from those of the solve: a tenth more is not another outcome
+    if isinstance(plan, EntropicPlan) and problem.overlap is None and plan.error > 1.1 * problem.budgets.solve.plan_tol:
+        status = Status.MARGINALS if status is Status.SETTLED else status
     matched = None if best.matched is None else _spread_out(best.matched, a, b)
     return Alignment(
         map=matrix,
@@ -99,6 +101,15 @@ def _spread_out(matched: tuple[Array, Array], a: Array, b: Array) -> list[Array]
         whole[weights > 0] = shares
         found.append(whole)
     return found
+
+
+def _correct_rounding(problem: Problem, best: Candidate) -> EntropicPlan | SparsePlan:
+    """Return the plan of the points as they are: kernels on a GPU may have rounded them during the solve."""
+    if problem.overlap is not None or not isinstance(best.plan, EntropicPlan) or not on_cuda(problem.x):
+        return best.plan
+    budget = problem.budgets.solve
+    limits: dict[str, Any] = {"tol": budget.plan_tol, "max_iter": budget.plan_max_iter, "memory": budget.memory}
+    return correct(best.plan, best.history[-1].mode, rows=problem.rows, **limits)
 
 
 def _extend_to_all_points(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -11,7 +12,7 @@ from ..arrays import Array, as_like, entries_at_once, namespace, to_numpy, trans
 from ..retrieval.nearest import BLOCK, nearest
 from .crowding import compare_crowding
 from .problem import Problem
-from .tuning import ELSEWHERE, REFLECTED_AXES, REFLECTION_ROUNDS, REFLECTIONS
+from .tuning import ELSEWHERE, REFLECTED_AXES, REFLECTED_POINTS, REFLECTION_ROUNDS, REFLECTIONS
 
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 TINY = 1e-12  # relative to the mean square of y: a squared distance that counts as none
@@ -21,7 +22,6 @@ TINY = 1e-12  # relative to the mean square of y: a squared distance that counts
 class Reflections:
     """Reflected and refitted maps beside the map that is judged, refitted too; the arrays have an entry per reflection."""
 
-    lead: Floats  # log of the mean squared distance to the nearest targets over that of the map
     errors: Floats  # the difference of the two for points held out of the fit, point by point, in standard errors
     apart: Floats  # share of targets nearer to an image than the target of the reflection
     crowding: Floats  # how much better crowding at points and targets agrees under the map
@@ -69,17 +69,15 @@ def fit_reflections(problem: Problem, w: Array, some: Array, rng: np.random.Gene
     x, y = problem.x[some], problem.y
     if x.shape[0] < 2:
         nothing = np.zeros(0)
-        return Reflections(nothing, nothing, nothing, nothing, nothing)
+        return Reflections(nothing, nothing, nothing, nothing)
     maps = xp.concat([w[None], reflect(problem, w, rng)])
     for _ in range(REFLECTION_ROUNDS):
         maps = problem.maps.best_map(transpose(x) @ y[_find_targets(x @ maps, y)])
     images = x @ maps
     there = _find_targets(images, y)
     floor = TINY * float(xp.mean(xp.sum(y**2, axis=1))) + 1e-300
-    mean = to_numpy(xp.mean(xp.sum((images - y[there]) ** 2, axis=-1), axis=1)).astype(np.float64) + floor
     crowding = compare_crowding(problem, some, to_numpy(there))
     return Reflections(
-        lead=np.log(mean[1:] / mean[0]),
         errors=_compare_held_out(problem, x, there, floor),
         apart=share_nearer(x @ w, y, there[1:]),
         crowding=crowding[0, 0] - crowding[0, 1:],
@@ -108,6 +106,19 @@ def _find_targets(images: Array, y: Array) -> Array:
     """Return the nearest rows of y (s, n) of images (s, n, d)."""
     xp = namespace(y)
     return xp.reshape(nearest(xp.reshape(images, (-1, y.shape[1])), y), images.shape[:2])
+
+
+def find_elsewhere(problem: Problem, w: Array, others: Sequence[Array]) -> list[Array]:
+    """Return the maps among ``others`` that send points to clearly other targets than w (dx, dy) does.
+
+    Where clouds correspond loosely, equally good maps that differ by less are one answer.
+    """
+    if not others:
+        return []
+    some = problem.x[:: max(1, problem.x.shape[0] // REFLECTED_POINTS)]
+    there = _find_targets(some @ namespace(w).stack(list(others)), problem.y)
+    apart = share_nearer(some @ w, problem.y, there)
+    return [one for one, share in zip(others, apart, strict=True) if share > ELSEWHERE]
 
 
 def share_nearer(z: Array, y: Array, there: Array) -> Floats:

@@ -30,7 +30,7 @@ SAME_ANSWER = 0.1  # distance between the images of two maps, over their spread,
 FINALISTS = 3  # candidates of a race that may continue to the full problem
 SURE_TWINS = 0.5  # unseen points this much nearer to their targets than to their neighbours end the search
 SURE_SURPLUS = 10  # so does a surplus of this many standard errors (1/√N) of maps fitted without the points
-COMPARED_POINTS = 500  # points up to which a requested start is compared with the default ones
+COMPARED_POINTS = 500  # points, at most, on which answers are compared: of default starts, of reflections
 
 # -- improving (improve/)
 SWAP_POINTS = 100  # points up to which every swap of two matches is tried: the cost of a round is their cube
@@ -39,7 +39,7 @@ PER_DIMENSION = (
 )
 
 # -- judging (evidence.py, judging/)
-QUERIES = 2000  # maximal number of source points used for evidence
+QUERIES = 2000  # maximal number of points used for evidence, and among which neighbours are sought
 NULL_ROUNDS = 4  # rounds of neighbours and map in the fit to the null
 REFLECTIONS = 4, 12  # least and largest number of reflected copies of the map, refitted to compare with
 REFLECTED_AXES = 400  # dimensions times copies, in between
@@ -48,11 +48,10 @@ REFLECTION_ROUNDS = 2  # rounds of neighbours and map in their fit
 ELSEWHERE = (
     0.1  # share of targets nearer to an image than the target of a reflection, beyond which it is another answer
 )
+CONTEST_AXES = 30  # leading axes in which a map is compared with its reflections by balanced plans
 CROWD = 5, 20  # the near and the far neighbour whose distance says how crowded it is at a point
-CROWD_POINTS = 2000  # points among which they are sought
 DISTINCT = 4  # distinct points of a cloud, below which nothing is shown
-COPIES = 0.95  # twins, from which points lie on their targets even if all distances are alike
-LINE_COPIES = 0.99  # the same on a line, where a few far neighbours make up most of the spacing
+COPIES = 0.99  # twins, from which points lie on their targets even on a line, or if all distances are alike
 ROOM = 1.6  # points per effective dimension, below which they are nearly a simplex
 PROBES = 100  # maximal number of points, and of axes, tested for symmetries
 MET = 0.1  # of the mean squared spacing: points this near to a target fit it, in the test for symmetries
@@ -72,4 +71,5 @@ PARTIAL_EPSILON = 0.5, 0.05  # first and last epsilon, over the squared cut
 PARTIAL_SWEEPS = 10  # of Sinkhorn per step: the cut moves with every step
 CLEAR = 0.7  # score of the second answer, over that of the first, below which the first won clearly
 VOTE_POINTS = 2000  # points whose neighbourhoods vote
-SURFACE_POINTS = 20_000  # points of each cloud, at most, that the last fit on surfaces uses
+SURFACE_POINTS = 20_000  # points of each cloud, at most, that show the surfaces of the last fit
+SLIDING_POINTS = 5000  # of these that are fitted

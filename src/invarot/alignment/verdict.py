@@ -22,13 +22,11 @@ class Evidence:
     surplus : ``split`` minus that of the null: in few dimensions any map is stable, in many only a right one.
     twins : how much nearer held-out points lie to their targets than neighbours of one cloud lie to each other; negative
         where they lie farther off.
-    smooth : correlation of the residuals of neighbouring points with different matches: 0 for noise, larger for a wrong
-        rotation; near 0 if points lie nearer to their targets than to each other.
     points : number of source points used.
     rivals : equally good maps that send points to other targets: a symmetry of the clouds.
     better : answers of the default starts that score clearly higher (searched if points are few and starts were chosen).
-    lead : log of the squared distance of the best reflection that sends points elsewhere / that of the map.
-    least_errors : the smallest difference of these distances for points held out of the fit, point by point, in standard errors.
+    contest : how much higher the map scores than the best of its reflections, each with its own balanced plan, in standard errors.
+    least_errors : by how much points held out of the fit lie nearer to a target than under the best reflection, in standard errors.
     crowding : rank correlation of how crowded it is at points and at their targets, minus its mean over those reflections.
     inner_crowding : the same of nearer neighbours, at equal distance from the centre.
     residual : squared distance of held-out points to their targets / variance of y.
@@ -39,11 +37,10 @@ class Evidence:
     split: float
     surplus: float
     twins: float
-    smooth: float
     points: int
     rivals: int = 0
     better: int = 0
-    lead: float = 0.0
+    contest: float = 0.0
     least_errors: float = 0.0
     crowding: float = 0.0
     inner_crowding: float = 0.0

@@ -60,7 +60,9 @@ def check_contents(path: Path) -> None:
         for name in group:
             link = group.get(name, getlink=True)
             if isinstance(link, h5py.ExternalLink):
-                raise InputError(f"{path}: expected all data in one file, got a link to {link.filename!r}; copy the data")
+                raise InputError(
+                    f"{path}: expected all data in one file, got a link to {link.filename!r}; copy the data"
+                )
             found = group[name]
             size += ENTRY + (found.nbytes if isinstance(found, h5py.Dataset) else 0)
             check_unpacked(path, size, most)

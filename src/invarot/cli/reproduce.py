@@ -32,8 +32,12 @@ def reproduce_command(
     seed: Annotated[int, typer.Option(min=0, help="Random seed: same seed, same numbers.")] = 0,
     out: Annotated[
         Path | None,
-        typer.Option("-o", "--out", help="Parent folder; results go to a folder NAME inside it.",
-                     show_default=f"{FULL}, with --quick {QUICK}"),
+        typer.Option(
+            "-o",
+            "--out",
+            help="Parent folder; results go to a folder NAME inside it.",
+            show_default=f"{FULL}, with --quick {QUICK}",
+        ),
     ] = None,
     data: Annotated[Path | None, typer.Option(help="Europarl vectors and dictionaries (europarl100/, muse/).")] = None,
     muse: Annotated[Path | None, typer.Option(help="MUSE's own files (wiki.XX.vec, dictionaries/).")] = None,
@@ -50,7 +54,14 @@ def reproduce_command(
     for one in NAMES if name == "all" else (name,):
         experiment = find(one)
         context = Context(
-            out / one, quick=quick, seed=seed, data=data, muse=muse, command=command, only=tuple(only or ()), redraw=redraw
+            out / one,
+            quick=quick,
+            seed=seed,
+            data=data,
+            muse=muse,
+            command=command,
+            only=tuple(only or ()),
+            redraw=redraw,
         )
         for finding in reproduce(experiment, context):
             print(f"{one}: {finding}", flush=True)

@@ -137,7 +137,10 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
     axis.xaxis.set_major_formatter(lambda value, _: f"{10**value:g}" if abs(value - round(value)) < 1e-6 else "")
     axis.set_xlabel("seconds (logarithmic)")
     axis.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0))
-    footnote(figure, "Mean over directions and its 95 % interval, of all runs that are stored; the verdict counts the quiet ones.")
+    footnote(
+        figure,
+        "Mean over directions and its 95 % interval, of all runs that are stored; the verdict counts the quiet ones.",
+    )
     figure.tight_layout()
     return figure
 

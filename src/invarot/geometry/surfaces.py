@@ -1,4 +1,4 @@
-"""The motion that lays one sample of a surface on another, where the samples share no points.
+"""The motion that lays one sample of a surface on another, where the samples share no points, and how well it does.
 
 The nearest target of a point is off by about the distance between neighbours along the surface and hardly across it; noise is alike
 in all directions. A fit that counts all directions alike is as inexact as the samples are coarse. Here the residuals r are seen in
@@ -7,10 +7,14 @@ the local axes U of both clouds, the thinnest first, and weighed by the inverse 
     min Σ w r'U D⁻¹ U'r  over rotations and translations, by Gauss–Newton steps with new nearest points, U and D each.
 
 Where residuals are alike in all directions (noise, clouds that fill space) it is the plain least-squares fit.
+
+Motions are compared by `measure_misfit`: residuals over the scatter of both neighbourhoods. It is bounded on either side, so that
+neither points without a counterpart nor points that coincide by chance (meshes repeat themselves) decide.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -23,50 +27,155 @@ Floats = np.ndarray[Any, Any]
 NEIGHBOURS = 6  # of a point, whose covariance is its scatter
 OUTLIER = 6.0  # squared residual over its variance, per dimension, from which a pair does not count
 FLAT = 2.0  # variance of residuals along a surface over that across it, at least
+THIN = 0.01  # of its squared size, by which a neighbourhood is thick at least: a tenth of the spacing
 ROUNDS = 20  # at most
-SMALL = 1e-5  # turn, in radians, that ends the rounds
+DEPTH = 3  # earlier steps from which the next place is extrapolated
+FARTHER = 5.0  # steps, at most, by which the extrapolated place is farther
+SMALL = 1e-4  # turn, in radians, that ends the rounds
 
 
-def slide_on_surfaces(x: Floats, y: Floats, w: Floats, cut: float) -> Floats:
-    """Return the map w (d + 1, d), its offset as the last row, turned and shifted such that x (n, d) lies on y (m, d).
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Points (n, d) of a surface, their kd-tree, and the covariance (n, d, d) of each point and its nearest neighbours."""
 
-    Pairs farther apart than ``cut`` do not count. A scale, and whether the map mirrors, do not change.
-    """
-    scatter_x, scatter_y = measure_scatter(x), measure_scatter(y)
-    tree = cKDTree(y)
-    linear, offset = w[:-1], w[-1]
-    for _ in range(ROUNDS):
-        z = x @ linear + offset
-        i, j = _pair_up(z, y, tree, cut)
-        if len(i) < 2 * len(y[0]) ** 2:
-            break
-        precision = weigh_directions(z[i] - y[j], scatter_y[j] + linear.T @ scatter_x[i] @ linear)
-        residuals = z[i] - y[j]
-        square = np.einsum("kd,kde,ke->k", residuals, precision, residuals)
-        weights = np.maximum(1 - square / (OUTLIER * len(offset)), 0.0) ** 2
-        centre = weights @ z[i] / weights.sum()
-        turn, shift = _step(z[i] - centre, y[j] - centre, precision * weights[:, None, None])
-        linear, offset = linear @ turn, (offset - centre) @ turn + centre + shift
-        if np.linalg.norm(turn - np.eye(len(turn))) < SMALL:
-            break
-    return np.concatenate([linear, offset[None]])
+    points: Floats
+    tree: cKDTree
+    scatter: Floats
+
+    def __len__(self) -> int:
+        return len(self.points)
 
 
-def measure_scatter(points: Floats) -> Floats:
-    """Return the covariance (n, d, d) of each point and its nearest neighbours."""
-    near = cKDTree(points).query(points, min(NEIGHBOURS + 1, len(points)))[1]
+def sample_surface(points: Floats) -> Sample:
+    """Return the sample of a surface that ``points`` (n, d) are."""
+    tree = cKDTree(points)
+    near = tree.query(points, min(NEIGHBOURS + 1, len(points)))[1].reshape(len(points), -1)
     around = points[near] - points[near].mean(axis=1, keepdims=True)
-    return np.asarray(np.swapaxes(around, 1, 2) @ around / near.shape[1])
+    return Sample(points, tree, np.asarray(np.swapaxes(around, 1, 2) @ around / near.shape[1]))
 
 
-def show_surfaces(x: Floats, y: Floats, w: Floats, cut: float) -> bool:
+def slide_on_surfaces(
+    x: Sample, y: Sample, w: Floats, cut: float, *, every: int = 1, rounds: int = ROUNDS,
+    held: tuple[Floats, Floats] | None = None,
+) -> Floats:  # fmt: skip
+    """Return the map w (d + 1, d), its offset as the last row, turned and shifted such that x lies on y.
+
+    Pairs farther apart than ``cut`` do not count. A scale, and whether the map mirrors, do not change. ``every`` k-th point of either
+    side takes part. ``held`` is a motion of `find_slip` that the fit leaves as it is.
+    """
+    tried: list[tuple[Floats, Floats]] = []  # where a step began, and the step
+    middle = x.points.mean(axis=0)
+    corners = middle + np.sqrt(np.mean((x.points - middle) ** 2)) * np.eye(len(w))[:, :-1]
+    frame = np.column_stack([corners, np.ones(len(w))])  # points by whose images motions are compared
+    for _ in range(rounds):
+        found = _weigh_pairs(x, y, w, cut, every)
+        if found is None:
+            break
+        z, there, precision = found
+        centre = z.mean(axis=0)
+        free = None if held is None else _leave_out(held[0], held[1] + centre @ held[0])
+        turn, shift = _step(z - centre, there - centre, precision, free)
+        after = np.concatenate([w[:-1] @ turn, ((w[-1] - centre) @ turn + centre + shift)[None]])
+        if tried and np.linalg.norm(frame @ (after - w)) > np.linalg.norm(frame @ tried[-1][1]):
+            tried = []  # other pairs make another problem
+        tried = [*tried[-DEPTH:], (w, after - w)]
+        w = after if held is not None else _extrapolate(tried, frame)
+        if np.linalg.norm(turn - np.eye(len(turn))) < SMALL:
+            return after
+    return w
+
+
+def _extrapolate(tried: list[tuple[Floats, Floats]], frame: Floats) -> Floats:
+    """Return the map that the last steps lead to (Anderson acceleration): nearest points creep along flat parts of a surface."""
+    w, step = tried[-1]
+    if len(tried) < 2:
+        return np.asarray(w + step)
+    moves = np.stack([(frame @ (one - w)).ravel() for one, _ in tried[:-1]], axis=1)
+    changes = np.stack([(frame @ (one - step)).ravel() for _, one in tried[:-1]], axis=1)
+    share = np.linalg.lstsq(changes, (frame @ step).ravel(), rcond=1e-3)[0]
+    farther = -((moves + changes) @ share)
+    farther *= min(1.0, FARTHER * np.linalg.norm(frame @ step) / max(float(np.linalg.norm(farther)), 1e-300))
+    found = w + step + np.linalg.solve(frame, farther.reshape(w.shape))
+    u, _, vt = np.linalg.svd(found[:-1])
+    linear = _measure_size(w) * (u @ vt)
+    centre = frame.mean(axis=0)
+    return np.concatenate([linear, (centre @ found - centre[:-1] @ linear)[None]])
+
+
+def measure_misfit(x: Sample, y: Sample, w: Floats, some: tuple[Floats, Floats] | None = None) -> Floats:
+    """Return how far points of x, then of y, lie from the other surface: q/(q + d), from 0 (on a point) to 1 (far away).
+
+    q = r'S⁻¹r, with the scatter S of both neighbourhoods: about 1 per dimension for two samples of one surface. ``some`` are the
+    rows of x and of y to measure; all by default.
+    """
+    d = y.points.shape[1]
+    here, back = (np.arange(len(x)), np.arange(len(y))) if some is None else some
+    j = y.tree.query(x.points[here] @ w[:-1] + w[-1])[1]
+    i = x.tree.query(_move_back(y.points[back], w))[1]
+    i, j = np.r_[here, i], np.r_[j, back]
+    residuals = x.points[i] @ w[:-1] + w[-1] - y.points[j]
+    scatter = _add_scatter(x, y, w, i, j)
+    size = np.trace(scatter, axis1=1, axis2=2) + 1e-300
+    scatter = scatter / size[:, None, None] + THIN * np.eye(d)
+    solved = np.linalg.solve(scatter, residuals[..., None])[..., 0]
+    square = np.einsum("kd,kd->k", residuals, solved) / size
+    return np.asarray(square / (square + d))
+
+
+def measure_gaps(x: Sample, y: Sample, w: Floats) -> tuple[Floats, Floats]:
+    """Return the distances (n,), (m,) of the points of x, and of y, to the nearest point of the other cloud under the map w."""
+    back = x.tree.query(_move_back(y.points, w))[0]
+    return y.tree.query(x.points @ w[:-1] + w[-1])[0], back * _measure_size(w)
+
+
+def measure_relative_gaps(x: Sample, y: Sample, w: Floats) -> tuple[Floats, Floats]:
+    """Return how far points (n,), (m,) lie from the other cloud, as a squared length over the size of both neighbourhoods.
+
+    It is the distance to the nearest point times that to the mean of the nearest few: these lie around a point of the surface, and
+    to one side of a point beyond its border.
+    """
+    size_x, size_y = (np.trace(one.scatter, axis1=1, axis2=2) for one in (x, y))
+    square = _measure_size(w) ** 2
+    there, j = _measure_around(x.points @ w[:-1] + w[-1], y)
+    back, i = _measure_around(_move_back(y.points, w), x)
+    return there / (square * size_x + size_y[j] + 1e-300), square * back / (square * size_x[i] + size_y + 1e-300)
+
+
+def _measure_around(points: Floats, there: Sample) -> tuple[Floats, Floats]:
+    """Return the distance of points (n, d) to the nearest of ``there`` times that to the mean of the nearest few, and the nearest."""
+    distance, near = there.tree.query(points, min(NEIGHBOURS + 1, len(there)))
+    distance, near = distance.reshape(len(points), -1), near.reshape(len(points), -1)
+    aside = np.linalg.norm(points - there.points[near].mean(axis=1), axis=1)
+    return distance[:, 0] * aside, near[:, 0]
+
+
+def show_surfaces(x: Sample, y: Sample, w: Floats, cut: float) -> bool:
     """Return whether residuals vary less across the clouds than along them: else there is nothing to weigh."""
-    z = x @ w[:-1] + w[-1]
-    i, j = _pair_up(z, y, cKDTree(y), cut)
-    if len(i) < 2 * y.shape[1] ** 2:
+    i, j = _pair_up(x, y, w, cut)
+    if len(i) < 2 * y.points.shape[1] ** 2:
         return False
-    variance = _measure_axes(z[i] - y[j], measure_scatter(y)[j] + measure_scatter(z)[i])[1]
+    variance = _measure_axes(x.points[i] @ w[:-1] + w[-1] - y.points[j], _add_scatter(x, y, w, i, j))[1]
     return bool(variance[0] * FLAT < variance.max())
+
+
+def find_slip(x: Sample, y: Sample, w: Floats, cut: float) -> tuple[Floats, Floats] | None:
+    """Return the motion of the mapped x that the pairs resist least: z ↦ z A + b, as A (d, d), antisymmetric, and b (d,).
+
+    About the axis of a body of revolution, or along a wall. Its size is such that points move by 1 in the mean square. None: no pairs.
+    """
+    found = _weigh_pairs(x, y, w, cut)
+    if found is None:
+        return None
+    z, _, precision = found
+    centre = z.mean(axis=0)
+    skew = _make_skew(z.shape[1])
+    radius = float(np.sqrt(np.mean(np.sum((z - centre) ** 2, axis=1)))) or 1.0
+    moves = _make_moves((z - centre) / radius, skew)
+    weakest = np.linalg.eigh(np.einsum("kdp,kdq->pq", moves, precision @ moves))[1][:, 0]
+    turn = sum(angle * one for angle, one in zip(weakest, skew, strict=False)) / radius
+    shift = weakest[len(skew) :] - centre @ turn
+    size = float(np.sqrt(np.mean(np.sum((z @ turn + shift) ** 2, axis=1)))) or 1.0
+    return turn / size, shift / size
 
 
 def weigh_directions(residuals: Floats, scatter: Floats) -> Floats:
@@ -76,6 +185,28 @@ def weigh_directions(residuals: Floats, scatter: Floats) -> Floats:
     return np.asarray((axes / variance) @ np.swapaxes(axes, 1, 2))
 
 
+def _weigh_pairs(x: Sample, y: Sample, w: Floats, cut: float, every: int = 1) -> tuple[Floats, Floats, Floats] | None:
+    """Return mapped points and their targets (k, d), and the precision of their difference (k, d, d); None for too few pairs."""
+    i, j = _pair_up(x, y, w, cut, every)
+    d = y.points.shape[1]
+    if len(i) < 2 * d**2:
+        return None
+    z, there = x.points[i] @ w[:-1] + w[-1], y.points[j]
+    residuals = z - there
+    precision = weigh_directions(residuals, _add_scatter(x, y, w, i, j))
+    square = np.einsum("kd,kde,ke->k", residuals, precision, residuals)
+    weights = np.maximum(1 - square / (OUTLIER * d), 0.0) ** 2
+    kept = weights > 0
+    if kept.sum() < 2 * d**2:
+        return None
+    return z[kept], there[kept], precision[kept] * weights[kept, None, None]
+
+
+def _add_scatter(x: Sample, y: Sample, w: Floats, i: Floats, j: Floats) -> Floats:
+    """Return the scatter (k, d, d) of pairs of points: that of both neighbourhoods."""
+    return np.asarray(y.scatter[j] + w[:-1].T @ x.scatter[i] @ w[:-1])
+
+
 def _measure_axes(residuals: Floats, scatter: Floats) -> tuple[Floats, Floats]:
     """Return the axes (k, d, d) of the scatter, as columns and the thinnest first, and the variance (d,) of residuals along them."""
     axes = np.linalg.eigh(scatter)[1]
@@ -83,27 +214,54 @@ def _measure_axes(residuals: Floats, scatter: Floats) -> tuple[Floats, Floats]:
     return axes, np.median(square, axis=0) / 0.455  # the median of a squared normal variable
 
 
-def _pair_up(z: Floats, y: Floats, tree: cKDTree, cut: float) -> tuple[Floats, Floats]:
-    """Return rows of z and of y that are nearest to each other, seen from either side, within ``cut``."""
-    there, j = tree.query(z, distance_upper_bound=cut)
-    back, i = cKDTree(z).query(y, distance_upper_bound=cut)
+def _pair_up(x: Sample, y: Sample, w: Floats, cut: float, every: int = 1) -> tuple[Floats, Floats]:
+    """Return rows of x and of y that are nearest to each other, seen from either side, within ``cut`` under the map w."""
+    there, j = y.tree.query(x.points[::every] @ w[:-1] + w[-1], distance_upper_bound=cut)
+    back, i = x.tree.query(_move_back(y.points[::every], w), distance_upper_bound=cut / _measure_size(w))
     near, met = np.flatnonzero(np.isfinite(there)), np.flatnonzero(np.isfinite(back))
-    return np.r_[near, i[met]], np.r_[j[near], met]
+    return np.r_[every * near, i[met]], np.r_[j[near], every * met]
 
 
-def _step(z: Floats, y: Floats, precision: Floats) -> tuple[Floats, Floats]:
-    """Return the turn (d, d) and shift (d,) of one Gauss–Newton step for z @ turn + shift ≈ y (k, d)."""
-    d = z.shape[1]
+def _move_back(y: Floats, w: Floats) -> Floats:
+    """Return the points whose images under w are y: w is orthogonal up to a scale."""
+    return np.asarray((y - w[-1]) @ w[:-1].T / _measure_size(w) ** 2)
+
+
+def _measure_size(w: Floats) -> float:
+    """Return the scale of a map that is orthogonal but for it."""
+    return float(np.linalg.norm(w[:-1])) / w.shape[1] ** 0.5 or 1.0
+
+
+def _make_skew(d: int) -> list[Floats]:
+    """Return the turns of each pair of axes, to first order."""
     skew = []
     for p, q in combinations(range(d), 2):
         one = np.zeros((d, d))
         one[p, q], one[q, p] = 1.0, -1.0
         skew.append(one)
-    moves = np.concatenate(
-        [np.stack([z @ one for one in skew], axis=2), np.broadcast_to(np.eye(d), (len(z), d, d))], axis=2
-    )
+    return skew
+
+
+def _make_moves(z: Floats, skew: list[Floats]) -> Floats:
+    """Return how points z (k, d) move under each turn and each shift, to first order: (k, d, parameters)."""
+    k, d = z.shape
+    return np.concatenate([np.stack([z @ one for one in skew], axis=2), np.broadcast_to(np.eye(d), (k, d, d))], axis=2)
+
+
+def _leave_out(turn: Floats, shift: Floats) -> Floats:
+    """Return the motions (parameters, parameters − 1) without z ↦ z turn + shift, to first order."""
+    pairs = combinations(range(len(turn)), 2)
+    fixed = np.concatenate([[turn[p, q] for p, q in pairs], shift])
+    return np.linalg.svd(fixed[None])[2][1:].T
+
+
+def _step(z: Floats, y: Floats, precision: Floats, free: Floats | None) -> tuple[Floats, Floats]:
+    """Return the turn (d, d) and shift (d,) of one Gauss–Newton step for z @ turn + shift ≈ y (k, d), within ``free`` motions."""
+    skew = _make_skew(z.shape[1])
+    moves = _make_moves(z, skew) if free is None else _make_moves(z, skew) @ free
     weighed = precision @ moves  # (k, d, parameters)
     normal = np.einsum("kdp,kdq->pq", moves, weighed)
     found = np.linalg.lstsq(normal, np.einsum("kdp,kd->p", weighed, y - z), rcond=1e-10)[0]
+    found = found if free is None else free @ found
     turn = expm(sum(angle * one for angle, one in zip(found, skew, strict=False)))
     return turn, found[len(skew) :]

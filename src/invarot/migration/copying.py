@@ -88,7 +88,12 @@ def map_store(
 
 
 def _replace_store(
-    old: Store, destination: Store, adapter: Adapter, info: Info | None, size: int, on_rows: Callable[[int], None] | None
+    old: Store,
+    destination: Store,
+    adapter: Adapter,
+    info: Info | None,
+    size: int,
+    on_rows: Callable[[int], None] | None,
 ) -> int:
     """Write a copy beside the destination, or finish one, and put it in its place."""
     beside = open_beside(destination.address)

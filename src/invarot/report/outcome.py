@@ -51,13 +51,9 @@ EVIDENCE = {
         "is how much nearer held-out {thing}s lie to their targets than neighbours on one side lie to each other, as a "
         "part of that distance; between unlike spaces it is about 0, and far below where the map is wrong.",
     ),
-    "smooth": (
-        "Correlated residuals",
-        "is the correlation of the residuals of neighbouring {thing}s: 0 for noise, larger for a wrong rotation.",
-    ),
-    "lead": (
+    "contest": (
         "Better than reflected",
-        "is the log of the squared distance to targets under the best reflected map, over that under the map: 0 where both fit alike.",
+        "standard errors lie between the score of the map and that of the best reflected one, each with its own plan.",
     ),
     "least_errors": (
         "Surely better than each",
@@ -139,7 +135,7 @@ def _sentence(told: str) -> str:
 def _evidence(name: str, value: Any, thing: str) -> str:
     title, meaning = EVIDENCE.get(name, (name.replace("_", " ").capitalize(), ""))
     title, meaning = (one.format(thing=thing, Thing=thing.capitalize()) for one in (title, meaning))
-    plain = ("twins", "lead", "least_errors", "crowding", "inner_crowding", "dimensions")
+    plain = ("twins", "contest", "least_errors", "crowding", "inner_crowding", "dimensions")
     share = isinstance(value, float) and name not in plain
     shown = percent(value) if share else number(value, 2)
     return (

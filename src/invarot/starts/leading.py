@@ -93,8 +93,10 @@ def leading(
         turns = signs[:, :, None] * as_like(np.eye(k), cx)
         race = anneal(cx, cy, mass_x, mass_y, turns, FIRST, LAST, least=LEFT)
         low = some_x @ vx, some_y @ vy
-        for w in _distinct(race.maps, finalists):
-            plan = anneal(*low, a_s, b_s, w[None], LAST, LIFTED, least=1).plan(*low, a_s, b_s)
+        chosen = namespace(x).stack(_distinct(race.maps, finalists))
+        lifted = anneal(*low, a_s, b_s, chosen, LAST, LIFTED, least=finalists)
+        for number in range(chosen.shape[0]):
+            plan = lifted.plan(*low, a_s, b_s, number)
             moments.append(transpose(some_x) @ plan.apply(some_y))
     return moment_map(namespace(x).stack(moments))
 
@@ -143,10 +145,10 @@ class Race:
     found: Potentials
     epsilon: float
 
-    def plan(self, x: Array, y: Array, a: Array, b: Array) -> EntropicPlan:
-        """Return the plan of the best map."""
-        u, v = self.found.u[0], self.found.v[0]
-        return EntropicPlan(x @ self.maps[0], y, a, b, u, v, self.epsilon, float(self.found.error[0]), 0)
+    def plan(self, x: Array, y: Array, a: Array, b: Array, number: int) -> EntropicPlan:
+        """Return the plan of one of the maps."""
+        u, v, error = self.found.u[number], self.found.v[number], float(self.found.error[number])
+        return EntropicPlan(x @ self.maps[number], y, a, b, u, v, self.epsilon, error, 0)
 
 
 def anneal(x: Array, y: Array, a: Array, b: Array, w: Array, first: float, last: float, *, least: int) -> Race:

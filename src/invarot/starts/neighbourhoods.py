@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,21 +16,27 @@ MOST = 160  # neighbours in a ball that are used
 AXES = 6  # leading spreads of a neighbourhood
 
 
-def describe_neighbourhoods(points: Floats, *, balls: bool, most: int | None = None) -> list[Floats]:
-    """Return descriptors (n, f), one array per kind, of at most ``most`` neighbours: for clouds that are compared, the same.
+def describe_neighbourhoods(points: Floats, *, balls: bool, most: int | None = None) -> Iterator[Floats]:
+    """Yield descriptors (n, f), one array per kind, of at most ``most`` neighbours: for clouds that are compared, the same.
 
     First of a number of neighbours: their sorted distances, spreads along their principal axes, and the distance to their
     centre. With ``balls`` also of balls: the same spreads and the mean distance, which do not depend on how densely a surface
     was sampled; in many dimensions all points are about equally far, and balls say nothing.
     """
-    count = min(MOST if balls else max(COUNTS), len(points) - 1, len(points) if most is None else most)
-    distances, near = cKDTree(points).query(points, count + 1, workers=-1)
-    distances, near = distances[:, 1:], near[:, 1:]
-    kinds = [np.concatenate([_of_nearest(points, distances, near, min(k, count)) for k in COUNTS], axis=1)]
+    tree, most = cKDTree(points), min(len(points) - 1, len(points) if most is None else most)
+    distances, near = _find_neighbours(tree, points, min(max(COUNTS), most))
+    kinds = [_of_nearest(points, distances, near, min(k, near.shape[1])) for k in COUNTS]
+    yield np.concatenate(kinds, axis=1)
     if balls:
+        distances, near = _find_neighbours(tree, points, min(MOST, most))
         unit = float(np.median(distances[:, 0])) or 1.0
-        kinds.append(np.concatenate([_of_ball(points, distances, near, radius * unit) for radius in RADII], axis=1))
-    return kinds
+        yield np.concatenate([_of_ball(points, distances, near, radius * unit) for radius in RADII], axis=1)
+
+
+def _find_neighbours(tree: cKDTree, points: Floats, count: int) -> tuple[Floats, Floats]:
+    """Return the distances of the nearest other points, and which these are, (n, count) each."""
+    distances, near = tree.query(points, count + 1, workers=-1)
+    return distances[:, 1:], near[:, 1:]
 
 
 def _of_nearest(points: Floats, distances: Floats, near: Floats, count: int) -> Floats:

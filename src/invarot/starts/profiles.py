@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Array, as_like, is_torch, machine_epsilon, namespace, to_numpy, transpose, unit_rows
+from ..arrays import Array, as_like, device, is_torch, machine_epsilon, namespace, to_numpy, transpose, unit_rows
 from ..geometry.frames import weighted_second_moment
 from ..threads import map_blocks
 from .matching import squared_distances
@@ -46,11 +46,14 @@ def canonical_order(x: Array, a: Array) -> Array:
 
     Anything drawn by position after this sort depends on the cloud, not on the order of its rows.
     """
-    x64, a64 = to_numpy(x).astype(np.float64), to_numpy(a).astype(np.float64)
+    xp = namespace(x)
     # float64: in float32 near-ties would depend on the order of summation, hence on the order of the rows
-    z = np.asarray(gram_factor(*principal(x64, a64), a64, 0.0))
-    order = np.lexsort((np.sum(x64 * x64, axis=1), np.sum(z * z, axis=1), a64))
-    return as_like(order, namespace(x).argsort(a))
+    x64, a64 = xp.astype(x, xp.float64), xp.astype(a, xp.float64)
+    z = gram_factor(*principal(x64, a64), a64, 0.0)
+    order = xp.argsort(xp.sum(x64 * x64, axis=1), stable=True)
+    for key in (xp.sum(z * z, axis=1), a64):  # the last decides first
+        order = xp.take(order, xp.argsort(xp.take(key, order, axis=0), stable=True), axis=0)
+    return order
 
 
 def subsample(x: Array, a: Array, size: int | None, *, ordered: bool = False) -> tuple[Array, Array, Array]:
@@ -61,11 +64,9 @@ def subsample(x: Array, a: Array, size: int | None, *, ordered: bool = False) ->
     """
     xp = namespace(x)
     n = x.shape[0]
-    rows = canonical_order(x, a)
-    if size is not None and size < n:
-        if ordered:
-            rows = as_like(np.arange(size), rows)
-        elif is_uniform(a):
+    rows = xp.arange(size, device=device(x)) if ordered and size is not None and size < n else canonical_order(x, a)
+    if size is not None and size < rows.shape[0]:
+        if is_uniform(a):
             rows = xp.take(rows, as_like((np.arange(size) + 0.5) * (n / size), rows), axis=0)
         else:
             rows = rows[n - size :]  # the canonical order sorts by weight first

@@ -18,58 +18,104 @@ from .votes import find_candidates, neighbour_distance
 
 Floats = np.ndarray[Any, Any]
 
-DRAWS = 1_000_000  # triples drawn
+BATCHES = 10  # of triples, at most, for each kind of descriptor
+DRAWS = 100_000  # triples drawn, in a batch
 FEW_PROBES, PROBES = 40, 150  # points of each cloud that compare maps, first and last
-FITTED = 10_000  # triples whose maps are compared
-IMPROVED = 200  # maps that are improved
+FITTED = 1_000  # triples whose maps are compared
+IMPROVED = 20  # maps that are improved
 ROUNDS = 12  # of nearest points
-YIELDED = 12  # maps of each kind of descriptor
+AGREEING = 4  # triples that lead to the best map end the search: one in a hundred is enough
+YIELDED = 24  # maps
 WIDTH, FAR = 1.0, 4.0  # of edges that agree, and of points without a counterpart, over the distance between neighbours
 
 
 def find_rigid_maps(x: Floats, y: Floats, *, proper: bool, rng: np.random.Generator) -> Floats:
-    """Return maps (s, d + 1, d) with the offset as their last row, for x (n, d) and y (m, d), d = 2 or 3.
+    """Return maps (s, d + 1, d) with the offset as their last row, best first, for x (n, d) and y (m, d), d = 2 or 3.
 
     ``proper``: rotations only.
     """
     spacing = max(neighbour_distance(points) for points in (x, y)) or 1.0
+    poses = Poses(x, y, FAR * spacing, proper, rng)
+    maps, gaps = np.zeros((0, x.shape[1] + 1, x.shape[1])), np.zeros(0)
     most = min(len(x), len(y)) - 1  # descriptors of few points have fewer numbers
-    described = [describe_neighbourhoods(points, balls=True, most=most) for points in (x, y)]
-    found = []
+    described = (describe_neighbourhoods(points, balls=True, most=most) for points in (x, y))
     for left, right in zip(*described, strict=True):
         i, j = find_candidates(left, right, most=len(x) * len(y))
-        maps = maps_of_triples(x, y, i, j, width=WIDTH * spacing, far=FAR * spacing, proper=proper, rng=rng)
-        found.append(maps[:YIELDED])
-    return np.concatenate(found)
+        for _ in range(BATCHES):
+            found = poses.improve(poses.of_triples(i, j, width=WIDTH * spacing))
+            maps, gaps = np.concatenate([maps, found]), np.concatenate([gaps, poses.measure(found)])
+            order = np.argsort(gaps, kind="stable")[: BATCHES * IMPROVED]
+            maps, gaps = maps[order], gaps[order]
+            if len(maps) and np.sum(poses.compare(maps[0], maps) < WIDTH * spacing) >= AGREEING:
+                return maps[:YIELDED]
+    return maps[:YIELDED]
 
 
-def maps_of_triples(
-    x: Floats, y: Floats, i: Floats, j: Floats, *, width: float, far: float, proper: bool, rng: np.random.Generator
-) -> Floats:
-    """Return maps (s, d + 1, d), the offset as their last row, best first, for candidate pairs (x[i], y[j]); d is 2 or 3.
+class Poses:
+    """Two clouds, and maps (s, d + 1, d) of one onto the other: drawn, compared, improved.
 
-    Edges agree to within ``width``; a point farther than ``far`` from the other cloud counts as that far.
+    A point farther than ``far`` from the other cloud counts as that far.
     """
-    chosen = rng.integers(len(i), size=(DRAWS, 3))
-    for one, other in ((0, 1), (1, 2), (2, 0)):
-        here = np.linalg.norm(x[i[chosen[:, one]]] - x[i[chosen[:, other]]], axis=1)
-        there = np.linalg.norm(y[j[chosen[:, one]]] - y[j[chosen[:, other]]], axis=1)
-        chosen = chosen[(np.abs(here - there) < width) & (np.minimum(here, there) > 6 * width)]
-    chosen = chosen[:FITTED]
-    if not len(chosen):
-        return np.zeros((0, x.shape[1] + 1, x.shape[1]))
-    even = np.ones(chosen.shape)
-    maps = fit_rigid_maps(x[i[chosen]], y[j[chosen]], even, proper=proper)
-    if not proper and x.shape[1] == 3:  # three points fit a map and its mirror image
-        maps = np.concatenate([maps, fit_rigid_maps(x[i[chosen]], y[j[chosen]], even, proper=True)])
-    probes = [points[rng.permutation(len(points))[:PROBES]] for points in (x, y)]
-    trees = cKDTree(x), cKDTree(y)
-    few = [points[:FEW_PROBES] for points in probes]
-    maps = maps[np.argsort(_distances(maps, few, trees, far))[: 5 * IMPROVED]]
-    maps = maps[np.argsort(_distances(maps, probes, trees, far))[:IMPROVED]]
-    for _ in range(ROUNDS):
-        maps = _follow_nearest(maps, x, y, probes, trees, far, proper=proper)
-    return maps[np.argsort(_distances(maps, probes, trees, far))]
+
+    def __init__(self, x: Floats, y: Floats, far: float, proper: bool, rng: np.random.Generator) -> None:
+        self.x, self.y, self.far, self.proper, self.rng = x, y, far, proper, rng
+        self.trees = cKDTree(x), cKDTree(y)
+        self.probes = [points[rng.permutation(len(points))[:PROBES]] for points in (x, y)]
+
+    def of_triples(self, i: Floats, j: Floats, *, width: float) -> Floats:
+        """Return the most promising maps of a batch of triples of the candidate pairs (x[i], y[j]): edges agree to within ``width``."""
+        x, y, d = self.x, self.y, self.x.shape[1]
+        chosen = self.rng.integers(len(i), size=(DRAWS, 3))
+        for one, other in ((0, 1), (1, 2), (2, 0)):
+            here = np.linalg.norm(x[i[chosen[:, one]]] - x[i[chosen[:, other]]], axis=1)
+            there = np.linalg.norm(y[j[chosen[:, one]]] - y[j[chosen[:, other]]], axis=1)
+            chosen = chosen[(np.abs(here - there) < width) & (np.minimum(here, there) > 6 * width)]
+        chosen = chosen[:FITTED]
+        if not len(chosen):
+            return np.zeros((0, d + 1, d))
+        even = np.ones(chosen.shape)
+        maps = fit_rigid_maps(x[i[chosen]], y[j[chosen]], even, proper=self.proper)
+        if not self.proper and d == 3:  # three points fit a map and its mirror image
+            maps = np.concatenate([maps, fit_rigid_maps(x[i[chosen]], y[j[chosen]], even, proper=True)])
+        maps = maps[np.argsort(self.measure(maps, FEW_PROBES))[: 5 * IMPROVED]]
+        return maps[np.argsort(self.measure(maps))[:IMPROVED]]
+
+    def improve(self, maps: Floats) -> Floats:
+        """Fit every map again to the probes of both sides and their nearest points, if these are near, for some rounds."""
+        for _ in range(ROUNDS if len(maps) else 0):
+            maps = self._follow_nearest(maps)
+        return maps
+
+    def measure(self, maps: Floats, count: int = PROBES) -> Floats:
+        """Return the mean logarithm (s,) of the distances of probes of both sides to the other cloud."""
+        found = [tree.query(points, distance_upper_bound=self.far)[0] for points, tree in self._place(maps, count)]
+        return np.mean([np.mean(np.log(np.clip(one / self.far, 0.05, 1.0)), axis=1) for one in found], axis=0)
+
+    def compare(self, w: Floats, maps: Floats) -> Floats:
+        """Return the rms distance (s,) between the images of probes under w (d + 1, d) and under each of ``maps``."""
+        apart = self.probes[0] @ (maps - w)[:, :-1] + (maps - w)[:, -1:]
+        return np.sqrt(np.mean(np.sum(apart**2, axis=2), axis=1))
+
+    def _place(self, maps: Floats, count: int = PROBES) -> list[tuple[Floats, cKDTree]]:
+        """Return the probes of x moved (s, k, d), with the tree of y; and those of y moved back, with the tree of x."""
+        linear, offset = maps[:, :-1], maps[:, -1:]
+        left, right = (points[:count] for points in self.probes)
+        return [
+            (left @ linear + offset, self.trees[1]),
+            ((right - offset) @ np.swapaxes(linear, 1, 2), self.trees[0]),
+        ]
+
+    def _follow_nearest(self, maps: Floats) -> Floats:
+        """Fit every map again to the probes of both sides and their nearest points."""
+        x, y, probes, far = self.x, self.y, self.probes, self.far
+        (moved, tree), (back, other) = self._place(maps)
+        near_x, at_x = tree.query(moved, distance_upper_bound=far)
+        near_y, at_y = other.query(back, distance_upper_bound=far)
+        shape = (len(maps), *probes[0].shape), (len(maps), *probes[1].shape)
+        left = np.concatenate([np.broadcast_to(probes[0], shape[0]), x[np.minimum(at_y, len(x) - 1)]], axis=1)
+        right = np.concatenate([y[np.minimum(at_x, len(y) - 1)], np.broadcast_to(probes[1], shape[1])], axis=1)
+        weights = np.maximum(1 - np.minimum(np.concatenate([near_x, near_y], axis=1) / far, 1.0) ** 2, 0.0) ** 2
+        return fit_rigid_maps(left, right, weights, proper=self.proper)
 
 
 def fit_rigid_maps(x: Floats, y: Floats, weights: Floats, *, proper: bool) -> Floats:
@@ -81,29 +127,3 @@ def fit_rigid_maps(x: Floats, y: Floats, weights: Floats, *, proper: bool) -> Fl
         u[..., -1] *= np.sign(np.linalg.det(u @ vt))[:, None]
     w = u @ vt
     return np.concatenate([w, right - left @ w], axis=1)
-
-
-def _distances(maps: Floats, probes: list[Floats], trees: tuple[cKDTree, cKDTree], far: float) -> Floats:
-    """Return the mean logarithm (s,) of the squared distances of probes of both sides to the other cloud, none beyond ``far``."""
-    found = [tree.query(points, distance_upper_bound=far)[0] for points, tree in _pose(maps, probes, trees)]
-    return np.mean([np.mean(np.log(np.clip(one / far, 0.05, 1.0)), axis=1) for one in found], axis=0)
-
-
-def _pose(maps: Floats, probes: list[Floats], trees: tuple[cKDTree, cKDTree]) -> list[tuple[Floats, cKDTree]]:
-    """Return the probes of x moved (s, k, d), with the tree of y; and those of y moved back, with the tree of x."""
-    linear, offset = maps[:, :-1], maps[:, -1:]
-    return [(probes[0] @ linear + offset, trees[1]), ((probes[1] - offset) @ np.swapaxes(linear, 1, 2), trees[0])]
-
-
-def _follow_nearest(
-    maps: Floats, x: Floats, y: Floats, probes: list[Floats], trees: tuple[cKDTree, cKDTree], far: float, *, proper: bool
-) -> Floats:  # fmt: skip
-    """Fit every map again to the probes of both sides and their nearest points, if these are near."""
-    (moved, tree), (back, other) = _pose(maps, probes, trees)
-    near_x, at_x = tree.query(moved, distance_upper_bound=far)
-    near_y, at_y = other.query(back, distance_upper_bound=far)
-    shape = (len(maps), *probes[0].shape), (len(maps), *probes[1].shape)
-    left = np.concatenate([np.broadcast_to(probes[0], shape[0]), x[np.minimum(at_y, len(x) - 1)]], axis=1)
-    right = np.concatenate([y[np.minimum(at_x, len(y) - 1)], np.broadcast_to(probes[1], shape[1])], axis=1)
-    weights = np.maximum(1 - np.minimum(np.concatenate([near_x, near_y], axis=1) / far, 1.0) ** 2, 0.0) ** 2
-    return fit_rigid_maps(left, right, weights, proper=proper)

@@ -143,7 +143,11 @@ class NpzFile(ArrayFile):
             ids = None if named is None else read_members(self.path, (named,))[0].tolist()
             with archive.open("vectors.npy") as stream:
                 shape, dtype = _read_npy_header(stream, self.address)
-                yield shape, _stream_rows(stream, shape, dtype, size, start, self.address), _check_ids(ids, shape[0], self.address)
+                yield (
+                    shape,
+                    _stream_rows(stream, shape, dtype, size, start, self.address),
+                    _check_ids(ids, shape[0], self.address),
+                )
 
     def _assemble(self, stream: BinaryIO, info: Info) -> None:
         with zipfile.ZipFile(stream, "w") as archive, archive.open("vectors.npy", "w", force_zip64=True) as member:
@@ -208,7 +212,9 @@ def _check_ids(ids: Any, count: int, address: str) -> list[Any] | None:
         raise InputError(f"{address}: expected an id per vector, got {listed}; write the file again")
     odd = next((id for id in ids if not isinstance(id, (str, int))), None)
     if odd is not None:
-        raise InputError(f"{address}: expected texts or whole numbers as ids, got {str(odd)[:40]!r}; write the file again")
+        raise InputError(
+            f"{address}: expected texts or whole numbers as ids, got {str(odd)[:40]!r}; write the file again"
+        )
     return ids
 
 

@@ -112,8 +112,13 @@ def check_exact_fits(n: int, m: int, *, assignment: bool, memory: int | None, li
         )
 
 
-def make_cost(z: Array, y: Array, scale: float, a: Array, b: Array, *, memory: int | None, rows: Rows = ALL) -> Cost:
-    """Return a cost object for z (s, n, d): dense if its kernel fits ``memory`` bytes and is faster, else streamed."""
+def make_cost(
+    z: Array, y: Array, scale: float, a: Array, b: Array, *, memory: int | None, rows: Rows = ALL, rough: bool = False
+) -> Cost:
+    """Return a cost object for z (s, n, d): dense if its kernel fits ``memory`` bytes and is faster, else streamed.
+
+    ``rough``: kernels on a GPU may round points more, for a plan that only leads to the next map.
+    """
     batch, n, d = z.shape
     m = y.shape[0]
     bound = memory if memory is not None else int(SHARE_OF_FREE * free_memory(z))
@@ -139,9 +144,9 @@ def make_cost(z: Array, y: Array, scale: float, a: Array, b: Array, *, memory: i
             f"got a limit of {show_memory(bound)}; raise memory=, solve fewer starts at a time, use fewer threads, or pass float32 points"
         )
     if kernels:
-        from .gpu.cost import KernelCost, precision_for
+        from .gpu.cost import LAST, ROUGH, KernelCost, precision_for
 
-        precision = precision_for(z, y, scale)
+        precision = precision_for(z, y, scale, within=ROUGH if rough else LAST)
         work = d * (3 if precision == "fp32" else 1)
         if (
             rows.whole

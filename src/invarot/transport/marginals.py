@@ -28,6 +28,10 @@ class Damped:
     def relax(self, potential: Array) -> Array:
         return potential * (self.ratio / (1 + self.ratio))
 
+    def bound(self, potential: Array) -> Array:
+        """Return a proposed potential within its bounds."""
+        return potential
+
     def holds(self, potential: Array) -> Array:
         """Return where a potential may be replaced by any larger one."""
         return namespace(potential).zeros_like(potential) > 0
@@ -42,6 +46,9 @@ class Capped:
 
     def relax(self, potential: Array) -> Array:
         return namespace(potential).minimum(potential, self.limit)
+
+    def bound(self, potential: Array) -> Array:
+        return self.relax(potential)
 
     def holds(self, potential: Array) -> Array:
         return potential >= self.limit

@@ -13,11 +13,13 @@ from ..arrays import (
     as_like,
     device,
     entries_at_once,
+    has_triton,
     is_array,
     log,
     logsumexp,
     move,
     namespace,
+    on_cuda,
     to_numpy,
     transpose,
 )
@@ -139,6 +141,16 @@ class EntropicPlan:
         """Return the row arg-max of Γ; a source point of weight zero gets the match it would have with positive weight."""
         xp = namespace(self.z)
         reach = self.v + log(self.b)
+        entries = self.z.shape[0] * self.y.shape[0]
+        if (
+            on_cuda(self.z)
+            and self.z.dtype.itemsize == 4
+            and entries > entries_at_once(self.z, ENTRIES)
+            and has_triton()
+        ):
+            from .gpu import ops
+
+            return ops.best(self.z, self.y, reach, self.scale, precision="fp32")[0]
         return xp.concat([xp.argmax(scores + reach, axis=1) for _, scores in self._scores()])
 
     def cost(self) -> float:

@@ -56,7 +56,8 @@ def sinkhorn(
         return Potentials(*cost.solve(warm.v, tol=tol, max_iter=max_iter))
     xp = namespace(a)
     u, v = warm.u, warm.v if marginals is None else marginals.relax(warm.v)
-    ahead = Anderson(b) if accelerate and marginals is None else None
+    fixed = not isinstance(marginals, Capped) or marginals.total is None  # else the price moves with every sweep
+    ahead = Anderson(b) if accelerate and fixed else None
     error = xp.zeros_like(v[..., 0])
     iterations = 0
     while iterations < max_iter:
@@ -74,6 +75,7 @@ def sinkhorn(
             v = fresh
             break
         v = fresh if ahead is None else ahead.propose(v, fresh, error, tol, last=iterations == max_iter - 1)
+        v = v if marginals is None else marginals.bound(v)
     return Potentials(u, v, error, iterations, marginals.limit if isinstance(marginals, Capped) else None)
 
 

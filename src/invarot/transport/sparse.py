@@ -8,10 +8,11 @@ farther than needed, and serves until points have moved by that much.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csr_array
 from scipy.spatial import cKDTree
 
 from ..arrays import Array, is_torch, to_numpy
@@ -65,7 +66,12 @@ class PairList:
     rows: Floats
     columns: Floats
     begins: Floats  # (n + 1,): where each row begins
-    by_column: Floats  # the order of the pairs by columns
+
+    @cached_property
+    def by_column(self) -> tuple[Floats, Floats]:
+        """The order of the pairs by columns, and where each column begins (m + 1,)."""
+        counts = np.bincount(self.columns, minlength=len(self.y))
+        return np.argsort(self.columns, kind="stable"), np.concatenate([[0], np.cumsum(counts)])
 
     def reaches(self, z: Floats) -> float:
         """Return the distance within which every pair of z (n, d) and y is in the list."""
@@ -80,9 +86,8 @@ class PairList:
 
     def nearest(self, square: Floats) -> tuple[Floats, Floats]:
         """Return for each point the least of its squared distances (infinity: no pair), of both sides."""
-        counts = np.bincount(self.columns, minlength=len(self.y))
-        ends = np.concatenate([[0], np.cumsum(counts)])
-        return _least(square, self.begins), _least(square[self.by_column], ends)
+        order, begins = self.by_column
+        return _least(square, self.begins), _least(square[order], begins)
 
     def make_cost(self, square: Floats, epsilon: float, a: Array, b: Array) -> SparseCost:
         """Return the cost for the squared distances of the pairs."""
@@ -98,10 +103,9 @@ def list_pairs(z: Floats, y: Floats, reach: float) -> PairList | None:
     if left.count_neighbors(right, radius) > min(SHARE * n * m, MOST * (n + m)):
         return None
     found = left.sparse_distance_matrix(right, radius, output_type="ndarray")
-    order = np.argsort(found["i"], kind="stable")
-    rows, columns = found["i"][order], found["j"][order]
-    begins = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
-    return PairList(z, y, radius, rows, columns, begins, np.argsort(columns, kind="stable"))
+    listed = coo_array((np.ones(len(found), dtype=np.int8), (found["i"], found["j"])), shape=(n, m)).tocsr()
+    rows = np.repeat(np.arange(n), np.diff(listed.indptr))
+    return PairList(z, y, radius, rows, listed.indices.astype(np.int64), listed.indptr.astype(np.int64))
 
 
 def find_reach(price: float, epsilon: float) -> float:

@@ -10,15 +10,15 @@ from invarot import Evidence
 from invarot.alignment.judging.rule import RULE, decide, estimate_resolution, features
 
 GOOD = Evidence(
-    gain=0.95, split=1.0, surplus=0.5, twins=0.9, smooth=0.0, points=300, lead=2.0, least_errors=9.0, crowding=0.5,
+    gain=0.95, split=1.0, surplus=0.5, twins=0.9, points=300, contest=9.0, least_errors=9.0, crowding=0.5,
     inner_crowding=0.7, residual=0.01, dimensions=5.0,
 )  # fmt: skip
 BAD = Evidence(
-    gain=0.0, split=0.2, surplus=0.0, twins=-0.9, smooth=0.5, points=300, lead=0.0, least_errors=-1.0, crowding=0.0,
+    gain=0.0, split=0.2, surplus=0.0, twins=-0.9, points=300, contest=0.0, least_errors=-1.0, crowding=0.0,
     inner_crowding=0.0, residual=0.3, dimensions=5.0,
 )  # fmt: skip
 LOOSE = Evidence(
-    gain=0.5, split=0.8, surplus=0.05, twins=-0.3, smooth=0.0, points=400, lead=0.6, least_errors=4.0, crowding=0.3,
+    gain=0.5, split=0.8, surplus=0.05, twins=-0.3, points=400, contest=2.0, least_errors=4.0, crowding=0.3,
     inner_crowding=0.3, residual=0.08, dimensions=4.0,
 )  # fmt: skip
 
@@ -51,10 +51,10 @@ def test_a_loose_map_is_coarse_and_says_how_fine():
 
 def test_features_are_bounded():
     wild = Evidence(
-        gain=-40.0, split=0.6, surplus=0.9, twins=-900.0, smooth=7.0, points=10**6, crowding=9.0,
+        gain=-40.0, split=0.6, surplus=0.9, twins=-900.0, points=10**6, crowding=9.0,
         inner_crowding=-9.0, least_errors=-1e9, residual=1e9, dimensions=1e6,
     )  # fmt: skip
-    nothing = Evidence(gain=0.0, split=0.0, surplus=-9.0, twins=1.0, smooth=-3.0, points=0, residual=0.0)
+    nothing = Evidence(gain=0.0, split=0.0, surplus=-9.0, twins=1.0, points=0, residual=0.0)
     for one in (wild, nothing):
         assert all(abs(value) <= 14 for value in features(one).values())
         assert 0 <= decide(one).probability <= 1

@@ -10,7 +10,7 @@ import pytest
 import invarot
 from invarot import Exact, Schatten, Schedule, Sinkhorn
 from invarot.alignment.loop.alternate import alternate
-from invarot.alignment.loop.steps import best_maps
+from invarot.alignment.loop.steps import PlanStep, best_maps
 
 from ..clouds import posed, solved, turned
 
@@ -180,10 +180,11 @@ def test_the_map_step_is_the_best_map_for_the_plan(lib):
     x, y, turn, match = turned(40, 3)
     problem = posed(lib.array(x), lib.array(y))
     images = lib.array(y[match][None] / 40)
-    step, moment = best_maps(problem, images, lib.array(turn[None]))
+    plan = PlanStep(images, images[:, 0, 0], images[:, 0, 0], 1, "exact")
+    step, moment = best_maps(problem, plan, lib.array(turn[None]))
     np.testing.assert_allclose(lib.numpy(moment)[0], x.T @ y[match] / 40)
     np.testing.assert_allclose(lib.numpy(step.map)[0], turn, atol=1e-9)
-    pulled, more = best_maps(replace(problem, seed_moment=lib.array(-1e6 * turn)), images, lib.array(turn[None]))
+    pulled, more = best_maps(replace(problem, seed_moment=lib.array(-1e6 * turn)), plan, lib.array(turn[None]))
     np.testing.assert_allclose(lib.numpy(more)[0], x.T @ y[match] / 40 - 1e6 * turn)
     np.testing.assert_allclose(lib.numpy(pulled.map)[0], -turn, atol=1e-4)
 

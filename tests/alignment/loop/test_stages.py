@@ -29,11 +29,13 @@ def test_sizes():
     assert sizes(50_000, stages=Stages(())) == []
 
 
-def test_a_solve_that_enters_below_the_coarse_epsilons_has_no_stages():
-    points = np.arange(10_000.0).reshape(5000, 2)
-    problem = posed(points, points)
-    assert stage_sizes(problem, problem.budgets.solve) == [STAGE_POINTS]
-    assert stage_sizes(problem, problem.budgets.after_race) == []
+def test_after_a_race_the_first_stage_is_left_out():
+    """The race had about as many points."""
+    for count, later in ((5000, []), (50_000, [7 * STAGE_POINTS])):
+        points = np.arange(2.0 * count).reshape(count, 2)
+        problem = posed(points, points[:10])
+        assert stage_sizes(problem, problem.budgets.solve) == [STAGE_POINTS, *later]
+        assert stage_sizes(problem, problem.budgets.after_race) == later
 
 
 @pytest.mark.parametrize("of", ["points", "clusters"])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ...arrays import Array, machine_epsilon, namespace, transpose
 from ..evidence import effective_dimensions
 from ..problem import Problem
-from ..tuning import COPIES, DISTINCT, LINE_COPIES, PROBES, ROOM
+from ..tuning import COPIES, DISTINCT, PROBES, ROOM
 from ..verdict import Evidence
 
 
@@ -19,7 +19,7 @@ def find_degenerate(problem: Problem, evidence: Evidence) -> str | None:
         count = count_distinct(points)
         if count < DISTINCT:
             return f"{name} has {count:.0f} distinct points only, which many maps fit"
-    if evidence.dimensions < 1.01 and evidence.twins < LINE_COPIES:
+    if evidence.dimensions < 1.01 and evidence.twins < COPIES:
         return "a cloud lies on a line, where only a copy can be told from chance"
     clouds = ((problem.x, problem.a), (problem.y, problem.b))
     room = min(points.shape[0] / max(effective_dimensions(points, weights), 1.0) for points, weights in clouds)

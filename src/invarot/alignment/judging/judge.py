@@ -11,8 +11,9 @@ from ...arrays import Array
 from ..candidate import Found
 from ..evidence import gather_evidence
 from ..problem import Problem, keep_matched
+from ..reflections import find_elsewhere
 from ..tuning import PER_DIMENSION, SURE_TWINS
-from ..verdict import Evidence, Verdict
+from ..verdict import SOUND, Evidence, Verdict
 from .degenerate import find_degenerate
 from .rule import decide
 from .symmetry import count_symmetries
@@ -27,9 +28,18 @@ def judge(problem: Problem, found: Found, rng: np.random.Generator) -> Verdict:
         problem, best = keep_matched(problem, best, matched)
         count = min(problem.x.shape[0], problem.y.shape[0])
         if count <= PER_DIMENSION * max(best.shape):
-            nothing = Evidence(gain=0.0, split=0.0, surplus=0.0, twins=0.0, smooth=0.0, points=count)
+            nothing = Evidence(gain=0.0, split=0.0, surplus=0.0, twins=0.0, points=count)
             return decide(nothing, "too few points have a counterpart to tell")
-    return judge_map(problem, best, rng, rivals=rivals, better=found.better)
+    verdict = judge_map(problem, best, rng, rivals=rivals, better=found.better)
+    return doubt(verdict) if matched is not None and rivals else verdict
+
+
+def doubt(verdict: Verdict) -> Verdict:
+    """Return the verdict on one of several maps of a part that the points do not tell apart: at most one of them is right."""
+    if verdict.word not in SOUND:
+        return verdict
+    probability = min(verdict.probability, 1 / (1 + verdict.evidence.rivals))
+    return replace(verdict, word="doubtful", probability=probability, symmetric=True)
 
 
 def judge_map(
@@ -38,10 +48,11 @@ def judge_map(
     """Return the verdict on a map w (dx, dy), given equally good maps and the number of better ones."""
     flat = problem.flat_clouds
     if flat:
-        nothing = Evidence(gain=0.0, split=0.0, surplus=0.0, twins=0.0, smooth=0.0, points=problem.x.shape[0])
+        nothing = Evidence(gain=0.0, split=0.0, surplus=0.0, twins=0.0, points=problem.x.shape[0])
         return decide(nothing, f"{' and '.join(flat)}: all points are the same, which any map fits")
-    known = list(rivals)
-    evidence = replace(gather_evidence(problem, w, rng), rivals=len(known), better=better)
+    evidence = gather_evidence(problem, w, rng)
+    known = list(rivals) if evidence.twins >= SURE_TWINS else find_elsewhere(problem, w, rivals)
+    evidence = replace(evidence, rivals=len(known), better=better)
     degenerate = find_degenerate(problem, evidence)
     verdict = decide(evidence, degenerate)
     if degenerate or not (verdict or evidence.twins >= SURE_TWINS):

@@ -19,9 +19,10 @@ def features(evidence: Evidence) -> dict[str, float]:
     ``near`` is the log of the squared distance to the targets over that between neighbours.
     """
     points = max(evidence.points, 1)
-    errors = math.copysign(math.log1p(abs(evidence.least_errors)), evidence.least_errors)
+    errors, contest = (math.copysign(math.log1p(abs(one)), one) for one in (evidence.least_errors, evidence.contest))
     return {
         "least_errors": _clip(errors, -5.0, 5.0),
+        "contest": _clip(contest, -4.0, 5.0),
         "crowding": _clip(evidence.crowding, -1.0, 1.5),
         "inner_crowding": _clip(evidence.inner_crowding, -1.0, 1.5),
         "near": _clip(math.log(max(1 - evidence.twins, 1e-4)), -4.0, 2.0),

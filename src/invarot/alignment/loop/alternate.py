@@ -88,7 +88,7 @@ def alternate(
         tol = budget.plan_tol if floor_steps else 10 * budget.plan_tol
         plan = coupler.couple(w, epsilon * unit, tol=tol)  # lines 8-14: C, Sinkhorn, Γ
         # lines 15-18: SVD, spectrum, P
-        step, moment = best_maps(problem, plan.images, w) if plan.mass is None else fit_matched(problem, plan)
+        step, moment = best_maps(problem, plan, w) if plan.mass is None else fit_matched(problem, plan)
         found = w if hold_map else step.map
         record = _measure(problem, plan, images, moment, w, found)
         records.append({"step": len(records), "epsilon": epsilon, "gap": to_numpy(step.gap), **record})
@@ -148,8 +148,9 @@ def _measure(
     if last_images is None:
         plan_change = xp.full_like(score, xp.nan)
     else:
-        move = xp.sum((plan.images - last_images) ** 2, axis=-1) / problem.a
-        plan_change = xp.sqrt(problem.rows.sum(xp.sum(move, axis=-1)) / (problem.mean_square_y or 1.0))
+        square = float(xp.linalg.trace(problem.second_moment)) if plan.turned else problem.mean_square_y
+        move = xp.sum((plan.images - last_images) ** 2, axis=-1) / (problem.b if plan.turned else problem.a)
+        plan_change = xp.sqrt(problem.rows.sum(xp.sum(move, axis=-1)) / (square or 1.0))
     size = xp.sqrt(xp.sum(new**2, axis=(-2, -1)))
     return {
         "objective": to_numpy(score if problem.sign > 0 else cost),

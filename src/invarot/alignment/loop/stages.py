@@ -45,13 +45,12 @@ def stage_sizes(problem: Problem, budget: Budget) -> list[int]:
     count, budgets = problem.largest, problem.budgets
     if budgets.stages is not None:
         return [size for size in budgets.stages.as_tuple() if size < count]
-    coarse = budget.schedule is not None and budget.schedule.epsilon > COARSE_EPSILON
-    if not budgets.adaptive or not coarse or count <= 2 * STAGE_POINTS:
+    if not budgets.adaptive or budget.schedule is None or count <= 2 * STAGE_POINTS:
         return []
     sizes = [STAGE_POINTS]
     while sizes[-1] * STAGE_RATIO * 3 < count:
         sizes.append(sizes[-1] * STAGE_RATIO)
-    return sizes
+    return sizes if budget.schedule.epsilon > COARSE_EPSILON else sizes[1:]  # a race was the first
 
 
 def thinned(problem: Problem, size: int) -> Problem:

@@ -22,52 +22,60 @@ MAP_TOL, MAP_STEPS = 1e-6, 200
 class PlanStep:
     """The values of s plans that the map step and the history use."""
 
-    images: Array  # (s, n, dy): Γy
+    images: Array  # (s, n, dy): Γy, or (s, m, dx): Γᵀx where ``turned``
     divergence: Array  # (s,): ε·KL(Γ | a bᵀ), 0 for exact plans
-    error: Array  # (s,): l_1 error of the row sums
+    error: Array  # (s,): l_1 error of the row sums, or of the column sums where ``turned``
     iterations: int
     mode: str
     mass: Array | None = None  # (s, n): the row sums, where they are not the weights
+    turned: bool = False
 
 
 class EntropicCoupler:
-    """Entropic plan steps; each starts from the potentials of the previous one."""
+    """Entropic plan steps; each starts from the potentials of the previous one.
+
+    The scores ⟨xW, y⟩ = ⟨x, yWᵀ⟩ are computed in the space of fewer dimensions: if that is x's, y is mapped there, and rows and
+    columns change places (``turned``). Where x is cut over processes, its points are always the rows.
+    """
 
     def __init__(self, problem: Problem, starts: int, budget: Budget, warm: EntropicPlan | None = None) -> None:
-        """``warm`` is a plan with the first column potentials of all starts."""
+        """``warm`` is a plan with the first potentials of all starts."""
         self.problem, self.budget = problem, budget
-        self.potentials = Potentials.zero(problem.a, problem.b, starts=starts)
+        self.turned = problem.rows.whole and problem.x.shape[1] < problem.y.shape[1]
+        self.rows, self.columns = (problem.b, problem.a) if self.turned else (problem.a, problem.b)
+        self.potentials = Potentials.zero(self.rows, self.columns, starts=starts)
         self.epsilon: float | None = None
-        self.z: Array
+        self.maps: Array  # (s, dx, dy): of the last step
         self.error: Array  # (s,): of the row sums of the last step
         if warm is not None:
-            self.potentials = self.potentials.with_columns(warm.v)
+            self.potentials = self.potentials.with_columns(warm.u if self.turned else warm.v)
             self.epsilon = warm.epsilon
 
     def couple(self, w: Array, epsilon: float, *, tol: float) -> PlanStep:
         """Solve the plans for maps w (s, dx, dy) at an absolute epsilon, row sums within ``tol``."""
         xp = namespace(w)
         problem = self.problem
-        self.z = problem.x @ w
+        z, targets = (problem.y @ transpose(w), problem.x) if self.turned else (problem.x @ w, problem.y)
         cost = make_cost(
-            self.z, problem.y, 2 / epsilon, problem.a, problem.b, memory=self.budget.memory, rows=problem.rows
-        )
+            z, targets, 2 / epsilon, self.rows, self.columns, memory=self.budget.memory, rows=problem.rows, rough=True
+        )  # fmt: skip
         warm = self.potentials.at((self.epsilon or epsilon) / epsilon)
-        self.epsilon = epsilon
-        found = sinkhorn(cost, problem.a, problem.b, warm=warm, tol=tol, max_iter=self.budget.plan_max_iter)
+        self.epsilon, self.maps = epsilon, w
+        found = sinkhorn(cost, self.rows, self.columns, warm=warm, tol=tol, max_iter=self.budget.plan_max_iter)
         self.potentials = found
         images, mass = cost.images(found.u, found.v)
-        inner = 2 * xp.sum(images * self.z, axis=(-2, -1))
-        over_x = inner + epsilon * xp.sum(mass * found.u, axis=-1), xp.sum(xp.abs(mass - problem.a), axis=-1)
-        divergence, self.error = problem.rows.sum(xp.stack(over_x))
-        divergence = divergence + epsilon * xp.sum(problem.b * found.v, axis=-1)
-        return PlanStep(images, divergence, self.error, found.iterations, cost.mode)
+        inner = 2 * xp.sum(images * z, axis=(-2, -1))
+        over_rows = inner + epsilon * xp.sum(mass * found.u, axis=-1), xp.sum(xp.abs(mass - self.rows), axis=-1)
+        divergence, self.error = problem.rows.sum(xp.stack(over_rows))
+        divergence = divergence + epsilon * xp.sum(self.columns * found.v, axis=-1)
+        return PlanStep(images, divergence, self.error, found.iterations, cost.mode, turned=self.turned)
 
     def plan(self, start: int) -> EntropicPlan:
         assert self.epsilon is not None
         problem, found = self.problem, self.potentials
+        u, v = (found.v, found.u) if self.turned else (found.u, found.v)
         return EntropicPlan(
-            self.z[start], problem.y, problem.a, problem.b, found.u[start], found.v[start],
+            problem.x @ self.maps[start], problem.y, problem.a, problem.b, u[start], v[start],
             self.epsilon, float(self.error[start]), found.iterations,
         )  # fmt: skip
 
@@ -100,10 +108,11 @@ def make_coupler(
     return EntropicCoupler(problem, starts, budget, warm if isinstance(warm, EntropicPlan) else None)
 
 
-def best_maps(problem: Problem, images: Array, w: Array) -> tuple[MapStep, Array]:
+def best_maps(problem: Problem, plan: PlanStep, w: Array) -> tuple[MapStep, Array]:
     """Return the map step, and its moments (s, dx, dy); Frank–Wolfe starts from ``w``."""
-    xp = namespace(images)
-    moment = problem.rows.sum(transpose(problem.x) @ images)
+    xp = namespace(w)
+    left, right = (plan.images, problem.y) if plan.turned else (problem.x, plan.images)
+    moment = problem.rows.sum(transpose(left) @ right)
     if problem.seed_moment is not None:
         moment = moment + problem.seed_moment
     if problem.objective == "transport" and isinstance(problem.maps, SchattenBall):

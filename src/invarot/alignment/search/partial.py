@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
 from ...arrays import Array, as_like, namespace, to_numpy
 from ...geometry.orthogonal import RotationGroup
-from ...geometry.surfaces import show_surfaces, slide_on_surfaces
-from ...retrieval.nearest import nearest_distances
+from ...geometry.surfaces import Sample, measure_gaps, sample_surface, show_surfaces, slide_on_surfaces
 from ...retrieval.thinning import FEW, thin
 from ...starts.triples import find_rigid_maps
 from ...starts.votes import vote_for_maps
+from ..budget import Budget
 from ..candidate import Candidate, Found, continue_from, make_candidate
 from ..evidence import try_unseen
 from ..history import StartRecord, Status
+from ..loop.alternate import alternate
 from ..loop.stages import solve_in_stages, subproblem
-from ..overlap import choose_cut, score_map
+from ..overlap import choose_cut, match_on_surfaces, score_map
 from ..problem import Problem, distinct, keep_matched, same_answer
 from ..tuning import (
     CLEAR,
@@ -27,6 +29,7 @@ from ..tuning import (
     PARTIAL_SWEEPS,
     PER_DIMENSION,
     ROUGH_STEPS,
+    SLIDING_POINTS,
     STAGE_POINTS,
     SURE_SURPLUS,
     SURE_TWINS,
@@ -34,31 +37,45 @@ from ..tuning import (
     VOTE_POINTS,
 )
 from .asked import Asked
+from .motions import choose_motion
 from .search import make_starts, make_waves, solve_wave
+
+Floats = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """The best of a batch of starts."""
+
+    score: float
+    candidate: Candidate
+    clear: bool  # whether no other answer came near
+    rivals: tuple[Candidate, ...] = ()  # other answers that cannot be told from it
 
 
 def search_partial(problem: Problem, plain: Problem, asked: Asked, rng: np.random.Generator) -> Found:
     """Return the answers for a problem in which mass may stay unmatched; ``plain`` is the same problem with all mass matched.
 
     The search ends when a map wins clearly or holds for unseen points, or when a further batch of starts finds nothing better.
-    Maps are compared by how much nearer they bring points to targets than chance does: objectives of plans that match other
-    shares of the mass cannot be compared.
+    Maps are compared by how much nearer they bring points to targets than chance does, rigid motions by how much of the surfaces
+    they lay on each other: objectives of plans that match other shares of the mass cannot be compared.
     """
-    candidates: list[tuple[float, Candidate]] = []
-    records: list[StartRecord] = []
+    found: list[Solved] = []
     for name, maps in propose(problem, plain, asked, rng):
-        score, found, clear = solve_best(problem, name, maps, rng)
-        better = not candidates or score > max(candidates, key=_score)[0]
-        candidates.append((score, found))
-        records.append(StartRecord(found.name, found.objective, True))
-        if clear or not better or explains_unseen_part(problem, found, rng):
+        if is_rigid(problem):
+            solved = solve_on_surfaces(problem, name, maps, rng, stay=asked.name != "auto")
+        else:
+            solved = solve_best(problem, name, maps, rng)
+        better = not found or solved.score > max(one.score for one in found)
+        found.append(solved)
+        if solved.clear or not better or explains_unseen_part(problem, solved.candidate, rng):
             break
-    candidates.sort(key=_score, reverse=True)
-    stacked = namespace(problem.x).stack([one.map for _, one in candidates])
-    order = distinct(problem, stacked, range(len(candidates)))
-    top = candidates[0][0]
-    kept = [k for k in order if candidates[k][0] >= 0.95 * top]
-    return Found(tuple(candidates[k][1] for k in kept), tuple(records))
+    records = tuple(StartRecord(one.candidate.name, one.candidate.objective, True) for one in found)
+    found.sort(key=lambda one: one.score, reverse=True)
+    stacked = namespace(problem.x).stack([one.candidate.map for one in found])
+    order = distinct(problem, stacked, range(len(found)))
+    answers = [found[k].candidate for k in order if found[k].score >= 0.95 * found[0].score]
+    return Found((*answers, *found[0].rivals), records)
 
 
 def propose(problem: Problem, plain: Problem, asked: Asked, rng: np.random.Generator) -> Iterator[tuple[str, Array]]:
@@ -71,7 +88,7 @@ def propose(problem: Problem, plain: Problem, asked: Asked, rng: np.random.Gener
     x, y = (thin(to_numpy(points).astype(np.float64), VOTE_POINTS) for points in (plain.x, plain.y))
     proper = isinstance(problem.maps, RotationGroup)
     if min(len(x), len(y)) > PER_DIMENSION * max(x.shape[1], y.shape[1]) and x.shape[1] <= y.shape[1]:
-        if problem.affine and not problem.scale and 2 <= x.shape[1] == y.shape[1] <= FEW:
+        if is_rigid(problem):
             name, found = "triples", find_rigid_maps(x, y, proper=proper, rng=rng)
         else:
             voted = list(vote_for_maps(x, y, translate=problem.affine, proper=proper, scale=problem.scale))
@@ -91,10 +108,10 @@ def with_offset(problem: Problem, maps: Array) -> Array:
     return namespace(maps).concat([maps, namespace(maps).zeros_like(maps[:, :1])], axis=1)
 
 
-def solve_best(problem: Problem, name: str, maps: Array, rng: np.random.Generator) -> tuple[float, Candidate, bool]:
+def solve_best(problem: Problem, name: str, maps: Array, rng: np.random.Generator) -> Solved:
     """Solve the most promising of ``maps`` on a subsample, and the best of these in full.
 
-    Return its score, the candidate, and whether it won clearly: no different answer came near its score.
+    It won clearly if no different answer came near its score.
     """
     assert problem.scales is not None
     small = subproblem(problem, STAGE_POINTS, rng)
@@ -110,43 +127,75 @@ def solve_best(problem: Problem, name: str, maps: Array, rng: np.random.Generato
         others = [end for end, w in zip(ends, solved, strict=True) if not same_answer(problem, start, w)]
         clear = max(others, default=0.0) <= CLEAR * ends[best]
     candidate = solve_in_full(problem, start, name, rng)
-    return score_map(problem.x, problem.y, candidate.map, problem.scales), candidate, clear
+    return Solved(score_map(problem.x, problem.y, candidate.map, problem.scales), candidate, clear)
 
 
 def solve_in_full(problem: Problem, start: Array, name: str, rng: np.random.Generator) -> Candidate:
-    """Solve from the map ``start`` (dx, dy) on all points; last of all the plan alone, to its tolerance.
-
-    In few dimensions clouds are samples of surfaces: `slide` fits the map, in a few rounds where the alternation creeps, and all
-    points take part in the plan alone; large clouds are thinned before.
-    """
-    budget = problem.budgets.solve
-    surfaces = problem.affine and 2 <= problem.y.shape[1] <= FEW and problem.x.shape[1] == problem.y.shape[1] + 1
-    large = surfaces and problem.budgets.adaptive and problem.largest > 2 * STAGE_POINTS
-    points = subproblem(problem, STAGE_POINTS, rng) if large else problem
-    run = solve_in_stages(points, start[None], budget, rng=rng)
-    w = slide(problem, run.maps[0], always=large) if surfaces else run.maps[0]
-    last = replace(budget.at_floor(), plan_max_iter=max(budget.plan_max_iter, 20 * PARTIAL_SWEEPS))
+    """Solve from the map ``start`` (dx, dy) on all points; last of all the plan alone, to its tolerance."""
+    run = solve_in_stages(problem, start[None], problem.budgets.solve, rng=rng)
     solved = make_candidate(problem, run, 0, name)
-    if (
-        surfaces or solved.status is not Status.NOT_SETTLED
-    ):  # its map is final, and the last plan has a status of its own
+    if solved.status is not Status.NOT_SETTLED:  # its map is final, and the last plan has a status of its own
         solved = replace(solved, status=Status.SETTLED)
-    return continue_from(problem, solved, w, last, stage="plan", hold_map=True)
+    return continue_from(problem, solved, run.maps[0], last_budget(problem), stage="plan", hold_map=True)
 
 
-def slide(problem: Problem, w: Array, *, always: bool) -> Array:
-    """Return the map w (d + 1, d) fitted to both clouds as samples of surfaces, thinned to some thousands of points.
+def solve_on_surfaces(problem: Problem, name: str, maps: Array, rng: np.random.Generator, *, stay: bool) -> Solved:
+    """Fit the most promising of ``maps`` as rigid motions of surfaces; all points take part in the last fit and the plan.
 
-    Unless ``always``, a map whose residuals show no surfaces stays as it is.
+    ``stay``: a better motion that no start led to is a rival, not the answer. Where residuals show no surfaces (noise), the alternation
+    fits small clouds better.
     """
+    assert problem.overlap is not None
+    points = on_host(problem)
+    proper = isinstance(problem.maps, RotationGroup)
+    small = [thin(one, STAGE_POINTS) for one in points]
+    chosen = choose_motion(small[0], small[1], to_numpy(maps).astype(np.float64), proper=proper, stay=stay)
+    x, y = (sample_surface(thin(one, SURFACE_POINTS)) for one in points)
+    w = slide(problem, x, y, chosen.map)
+    if w is None:
+        candidate = solve_in_full(problem, as_like(chosen.map, problem.x), name, rng)
+    else:
+        candidate = find_plan(problem, as_like(w, problem.x), name)
+    if problem.overlap.x is None:
+        shares = match_on_surfaces(x, y, to_numpy(candidate.map).astype(np.float64))
+        spread = [share[one.tree.query(all_)[1]] for share, one, all_ in zip(shares, (x, y), points, strict=True)]
+        candidate = replace(candidate, matched=(as_like(spread[0], problem.x), as_like(spread[1], problem.x)))
+    rivals = tuple(find_plan(problem, as_like(one, problem.x), name) for one in chosen.rivals[:FINALISTS])
+    return Solved(chosen.score, candidate, not rivals, rivals)
+
+
+def find_plan(problem: Problem, w: Array, name: str) -> Candidate:
+    """Return the map w (dx, dy) with its plan as a candidate."""
+    run = alternate(problem, w[None], last_budget(problem), stage="plan", hold_map=True)
+    return make_candidate(problem, run, 0, name)
+
+
+def last_budget(problem: Problem) -> Budget:
+    """Return what the last plan may spend."""
+    budget = problem.budgets.solve
+    return replace(budget.at_floor(), plan_max_iter=max(budget.plan_max_iter, 20 * PARTIAL_SWEEPS))
+
+
+def slide(problem: Problem, x: Sample, y: Sample, w: Floats) -> Floats | None:
+    """Return the map w (d + 1, d) fitted to samples of surfaces; None for small clouds whose residuals show no surfaces."""
     assert problem.scales is not None
-    x, y = (thin(to_numpy(points).astype(np.float64), SURFACE_POINTS) for points in (problem.x[:, :-1], problem.y))
-    host = to_numpy(w).astype(np.float64)
-    z = x @ host[:-1] + host[-1]
-    cut = choose_cut(to_numpy(nearest_distances(z, y)), to_numpy(nearest_distances(y, z)), problem.scales)
-    if not always and not show_surfaces(x, y, host, cut**0.5):
-        return w
-    return as_like(slide_on_surfaces(x, y, host, cut**0.5), w)
+    there, back = measure_gaps(x, y, w)
+    cut = choose_cut(there**2, back**2, problem.scales) ** 0.5
+    large = problem.budgets.adaptive and problem.largest > 2 * STAGE_POINTS
+    every = -(-max(len(x), len(y)) // SLIDING_POINTS)
+    return slide_on_surfaces(x, y, w, cut, every=every) if large or show_surfaces(x, y, w, cut) else None
+
+
+def is_rigid(problem: Problem) -> bool:
+    """Return whether clouds of a problem are laid on each other by rigid motions of the plane or of space."""
+    same = problem.x.shape[1] == problem.y.shape[1] + 1
+    return problem.affine and not problem.scale and 2 <= problem.y.shape[1] <= FEW and same
+
+
+def on_host(problem: Problem) -> tuple[Floats, Floats]:
+    """Return both clouds, without the last coordinate 1 of x, as NumPy arrays."""
+    x, y = (to_numpy(points).astype(np.float64) for points in (problem.x[:, :-1], problem.y))
+    return x, y
 
 
 def explains_unseen_part(problem: Problem, candidate: Candidate, rng: np.random.Generator) -> bool:
@@ -157,7 +206,3 @@ def explains_unseen_part(problem: Problem, candidate: Candidate, rng: np.random.
         return False
     found = try_unseen(kept, w, rng)
     return found.held.twins >= SURE_TWINS or found.surplus * found.points**0.5 >= SURE_SURPLUS
-
-
-def _score(pair: tuple[float, Candidate]) -> float:
-    return pair[0]

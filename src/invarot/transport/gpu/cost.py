@@ -8,12 +8,17 @@ from ..marginals import Marginals
 from . import ops
 from .operands import choose_precision, prepare
 
+LAST = 0.01  # of epsilon: error of the potentials that are returned
+ROUGH = (
+    10 * LAST
+)  # while a map is sought: the plan is that of points moved by their rounding, to which it does converge
 
-def precision_for(z: Array, y: Array, scale: float) -> str:
-    """Return the cheapest precision that keeps the potentials within 1 % of epsilon for these points."""
+
+def precision_for(z: Array, y: Array, scale: float, *, within: float = LAST) -> str:
+    """Return the cheapest precision whose potentials for these points are ``within`` this share of epsilon."""
     xp = namespace(z)
     largest = float(xp.sqrt(xp.max(xp.sum(z**2, axis=-1)) * xp.max(xp.sum(y**2, axis=-1))))
-    return choose_precision(1 / max(abs(scale) * largest, 1e-6), dim=z.shape[-1])
+    return choose_precision(1 / max(abs(scale) * largest, 1e-6), dim=z.shape[-1], tolerance=within)
 
 
 class KernelCost:

@@ -1,0 +1,180 @@
+"""The choice among rigid motions in the plane and in space, where clouds are samples of surfaces.
+
+Motions are fitted and compared on the surfaces, each with the other answers that the shape invites: a body of revolution slides about
+its axis, a wall along itself, a box turns onto itself. What a few coincident points would win is lost on the rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import permutations, product
+from typing import Any
+
+import numpy as np
+from scipy.linalg import expm
+
+from ...geometry.surfaces import Sample, find_slip, measure_misfit, sample_surface, slide_on_surfaces
+from ...retrieval.thinning import thin
+
+Floats = np.ndarray[Any, Any]
+
+FEW_POINTS = 500  # of each cloud, that rivals are fitted on
+PROBES = 200  # points of each, that rank them before
+FITTED = 8  # motions that are fitted, of those proposed and of the rivals
+FIRST_ROUNDS = 4  # of a fit, after which hopeless ones end
+STEPS = 20  # along the weakest motion, each way
+REACH = 4.0  # distance over which pairs are sought, over the spacing
+NEIGHBOURHOOD = 7  # points that lie off the other surface together, so that they count as one
+TELLING = 2.0  # standard errors by which a motion fits better than a rival
+
+
+@dataclass(frozen=True, eq=False)
+class Clouds:
+    """Samples of two surfaces, the distance between neighbours, and the rows that are looked at first."""
+
+    x: Sample
+    y: Sample
+    spacing: float
+    probes: tuple[Floats, Floats]
+
+    @classmethod
+    def of(cls, x: Floats, y: Floats) -> Clouds:
+        """Measure clouds (n, d) and (m, d)."""
+        left, right = sample_surface(x), sample_surface(y)
+        sizes = [float(np.median(np.trace(one.scatter, axis1=1, axis2=2))) ** 0.5 for one in (left, right)]
+        probes = tuple(np.unique(np.linspace(0, len(one) - 1, PROBES).astype(int)) for one in (x, y))
+        return cls(left, right, max(sizes) / 2, (probes[0], probes[1]))  # a neighbourhood is about two spacings wide
+
+    @property
+    def reach(self) -> float:
+        """The distance within which pairs are sought."""
+        return REACH * self.spacing
+
+    def measure(self, w: Floats, *, some: bool = False) -> Floats:
+        """Return the misfit of all points, or of the probes alone."""
+        return measure_misfit(self.x, self.y, w, self.probes if some else None)
+
+    def fit_on(self, other: Clouds, w: Floats) -> Floats:
+        """Return the motion fitted to other samples of these clouds, with the reach of these."""
+        return slide_on_surfaces(other.x, other.y, w, self.reach)
+
+    def differ(self, w: Floats, other: Floats) -> bool:
+        """Return whether two motions send points elsewhere: by half the spacing, in the mean square."""
+        apart = self.x.points @ (w[:-1] - other[:-1]) + w[-1] - other[-1]
+        return bool(np.mean(np.sum(apart**2, axis=1)) > self.spacing**2 / 4)
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """A motion (d + 1, d), the share of the points that it lays on the other surface, and what else fits."""
+
+    map: Floats
+    score: float
+    rivals: list[Floats]  # other motions from which the surfaces do not tell it, the best first
+
+
+def choose_motion(x: Floats, y: Floats, maps: Floats, *, proper: bool, stay: bool = False) -> Chosen:
+    """Return the best motion for clouds x (n, d) and y (m, d); fits begin at ``maps`` (s, d + 1, d).
+
+    ``stay``: the best of these fits, even where a rival fits better.
+    """
+    full = Clouds.of(x, y)
+    few = Clouds.of(thin(x, FEW_POINTS), thin(y, FEW_POINTS))
+    fits = fit_best(few, maps)
+    best = few.fit_on(full, fits[0])
+    every = [(best, full.measure(best))]
+    for w in fit_best(few, [*propose_rivals(few, best, proper=proper), *fits[1:]]):
+        if few.differ(w, best) and count_errors(full.measure(w) - every[0][1]) < 2 * TELLING:
+            w = few.fit_on(full, w)
+            every.append((w, full.measure(w)))
+    every[stay:] = sorted(every[stay:], key=lambda pair: float(pair[1].mean()))
+    best, misfit = every[0]
+    near = [w for w, other in every[1:] if count_errors(other - misfit) < TELLING]
+    return Chosen(best, 1 - float(misfit.mean()), keep_distinct(few, [best, *near])[1:])
+
+
+def propose_rivals(clouds: Clouds, w: Floats, *, proper: bool) -> list[Floats]:
+    """Return other motions (d + 1, d) that the shape of the matched part invites, from the motion w.
+
+    The best places on the way of the weakest motion, and the turns (and reflections) of the principal axes onto each other.
+    """
+    z = clouds.x.points @ w[:-1] + w[-1]
+    near = np.isfinite(clouds.y.tree.query(z, distance_upper_bound=clouds.reach)[0])
+    z = z[near] if near.sum() > z.shape[1] else z
+    centre, axes = z.mean(axis=0), np.linalg.eigh(np.cov(z, rowvar=False))[1]
+    moves = [_about(axes @ turn @ axes.T, centre) for turn in _turn_axes(z.shape[1], proper=proper)]
+    return [*slip_away(clouds, w), *(_after(w, one) for one in moves)]
+
+
+def slip_away(clouds: Clouds, w: Floats) -> list[Floats]:
+    """Return the places (d + 1, d) with the least misfit on the way that the pairs resist least, both ways from the motion w.
+
+    Once around an axis that runs through the clouds, else as far as half their size. All but this motion is fitted on the way.
+    """
+    slip = find_slip(clouds.x, clouds.y, w, clouds.reach)
+    if slip is None:
+        return []
+    generator = np.zeros((len(w),) * 2)
+    generator[:-1, :-1], generator[-1, :-1] = slip
+    radius = 2**0.5 / max(float(np.linalg.norm(slip[0])), 1e-300)
+    size = float(np.linalg.norm(np.ptp(clouds.y.points, axis=0)))
+    farthest = np.pi * radius if radius < size / 2 else size / 2
+    way = [w]
+    for sign in (1, -1):
+        move = expm(sign * farthest / STEPS * generator)[:, :-1]
+        at = w
+        for _ in range(STEPS):
+            at = slide_on_surfaces(clouds.x, clouds.y, _after(at, move), clouds.reach, rounds=2, held=slip)
+            way.append(at)
+        way.reverse()
+    misfit = [clouds.measure(at, some=True).mean() for at in way]
+    return [way[k] for k in range(len(way)) if misfit[k] <= min(misfit[max(k - 1, 0) : k + 2])]
+
+
+def fit_best(clouds: Clouds, maps: Any) -> list[Floats]:
+    """Fit the most promising of ``maps`` that differ, and return those that still do, best first.
+
+    After a few rounds only those go on that may still win.
+    """
+    order = np.argsort([clouds.measure(w, some=True).mean() for w in maps], kind="stable")
+    maps = keep_distinct(clouds, [maps[k] for k in order])[:FITTED]
+    maps = [slide_on_surfaces(clouds.x, clouds.y, w, clouds.reach, rounds=FIRST_ROUNDS) for w in maps]
+    misfits = [clouds.measure(w) for w in maps]
+    least = min(misfits, key=lambda one: float(one.mean()))
+    maps = [w for w, one in zip(maps, misfits, strict=True) if count_errors(one - least) < 4 * TELLING]
+    maps = [slide_on_surfaces(clouds.x, clouds.y, w, clouds.reach) for w in maps]
+    order = np.argsort([clouds.measure(w).mean() for w in maps], kind="stable")
+    return keep_distinct(clouds, [maps[k] for k in order])
+
+
+def keep_distinct(clouds: Clouds, maps: list[Floats]) -> list[Floats]:
+    """Return the first of each group of ``maps`` that do not differ."""
+    kept: list[Floats] = []
+    for w in maps:
+        if all(clouds.differ(w, other) for other in kept):
+            kept.append(w)
+    return kept
+
+
+def count_errors(difference: Floats) -> float:
+    """Return the mean of ``difference`` (n,) in standard errors; points of a neighbourhood count as one."""
+    spread = float(difference.std()) / (len(difference) / NEIGHBOURHOOD) ** 0.5
+    return float(difference.mean()) / max(spread, 1e-12)
+
+
+def _after(w: Floats, move: Floats) -> Floats:
+    """Return the map w followed by another, both (d + 1, d)."""
+    return np.concatenate([w[:-1] @ move[:-1], (w[-1] @ move[:-1] + move[-1])[None]])
+
+
+def _about(turn: Floats, centre: Floats) -> Floats:
+    """Return z ↦ (z − centre) turn + centre as (d + 1, d)."""
+    return np.concatenate([turn, (centre - centre @ turn)[None]])
+
+
+def _turn_axes(d: int, *, proper: bool) -> list[Floats]:
+    """Return the maps of axes onto axes, either way round: signed permutations (d, d) but the first; rotations only if ``proper``."""
+    found = [
+        np.diag(signs)[list(order)] for order in permutations(range(d)) for signs in product([1.0, -1.0], repeat=d)
+    ]
+    return [one for one in found[1:] if not proper or np.linalg.det(one) > 0]

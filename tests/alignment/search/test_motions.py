@@ -1,0 +1,90 @@
+"""The choice among rigid motions, and the rivals that a shape invites."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import invarot
+from invarot.alignment.search.motions import (
+    Clouds,
+    choose_motion,
+    count_errors,
+    keep_distinct,
+    propose_rivals,
+    slip_away,
+)
+
+TURN = Rotation.from_rotvec([0.4, -0.9, 0.3]).as_matrix()
+OFFSET = np.asarray([1.0, -2.0, 0.5])
+TRUTH = np.concatenate([TURN, OFFSET[None]])
+
+
+def pot(n, seed, *, handle=0.3):
+    """A sample of a body of revolution about the third axis, a share of the points on a handle."""
+    rng = np.random.default_rng(seed)
+    turn, height = rng.uniform(0, 2 * np.pi, n), rng.uniform(-1, 1, n)
+    radius = 0.6 + 0.2 * np.sin(2 * height) + 0.1 * height
+    body = np.stack([radius * np.cos(turn), radius * np.sin(turn), height], axis=1)
+    bent, around = rng.uniform(-1.3, 1.3, n), rng.uniform(0, 2 * np.pi, n)
+    ring = np.stack([0.6 + 0.5 * np.cos(bent) + 0.1 * np.cos(around), 0.1 * np.sin(around), 0.5 * np.sin(bent)], axis=1)
+    return np.where((np.arange(n) < handle * n)[:, None], ring, body)
+
+
+def about(angle):
+    """The right map after a turn about the axis of the pot."""
+    return np.concatenate([Rotation.from_rotvec([0, 0, angle]).as_matrix() @ TURN, OFFSET[None]])
+
+
+def angle(w):
+    return float(np.degrees(Rotation.from_matrix(TURN.T @ w[:-1]).magnitude()))
+
+
+def test_a_pot_that_is_turned_about_its_axis_is_turned_back():
+    x, y = pot(300, 0), pot(300, 1) @ TURN + OFFSET
+    for begun in (0.3, np.pi):
+        found = choose_motion(x, y, about(begun)[None], proper=True)
+        assert angle(found.map) < 5
+        assert found.score > 0.6
+        assert not found.rivals
+
+
+def test_a_start_that_was_asked_for_stays_and_has_a_rival():
+    x, y = pot(300, 2), pot(300, 3) @ TURN + OFFSET
+    found = choose_motion(x, y, about(np.pi)[None], proper=True, stay=True)
+    assert angle(found.map) > 90
+    assert min(angle(w) for w in found.rivals) < 5
+
+
+def test_a_pot_without_a_handle_has_rivals():
+    x, y = pot(300, 4, handle=0), pot(300, 5, handle=0) @ TURN + OFFSET
+    assert choose_motion(x, y, TRUTH[None], proper=True).rivals
+
+
+def test_the_way_of_the_weakest_motion_leads_around_the_axis():
+    clouds = Clouds.of(pot(400, 6), pot(400, 7) @ TURN + OFFSET)
+    assert min(angle(w) for w in slip_away(clouds, about(np.pi))) < 10
+
+
+def test_half_turns_are_proposed_and_mirror_images_only_if_allowed():
+    clouds = Clouds.of(pot(300, 8), pot(300, 9) @ TURN + OFFSET)
+    for proper in (True, False):
+        signs = {round(float(np.linalg.det(w[:-1]))) for w in propose_rivals(clouds, TRUTH, proper=proper)}
+        assert signs == ({1} if proper else {1, -1})
+
+
+def test_maps_that_move_no_point_by_half_the_spacing_are_one():
+    clouds = Clouds.of(pot(300, 10), pot(300, 11) @ TURN + OFFSET)
+    assert len(keep_distinct(clouds, [TRUTH, about(0.01), about(0.5)])) == 2
+
+
+def test_neighbourhoods_count_as_one_point():
+    difference = np.random.default_rng(12).normal(0.1, 1.0, 7 * 400)
+    assert count_errors(difference) == pytest.approx(0.1 * 400**0.5, rel=0.35)
+
+
+def test_a_symmetric_shape_is_called_doubtful_where_only_a_part_corresponds():
+    x, y = pot(300, 13, handle=0), pot(300, 14, handle=0)
+    result = invarot.align(x, y[y[:, 2] > -0.4] @ TURN + OFFSET, translate=True, overlap="auto", p=invarot.Rotations())
+    assert result.verdict.word not in ("aligned", "coarse")
