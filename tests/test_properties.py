@@ -18,7 +18,7 @@ from invarot.errors import InputError
 from invarot.folders import ALIGNMENT
 from invarot.words import read_vectors, write_vectors
 
-from .fuzz import aligns, saved_files, vector_files
+from .fuzz import aligns, saved_files, store_files, vector_files
 
 TIMES = {"short": 1, "long": 100}[os.environ.get("INVAROT_PROFILE", "short")]
 
@@ -38,6 +38,12 @@ def tried(times: int) -> settings:
 @given(st.randoms())
 def test_any_file_is_read_or_refused(tmp_path, rng):
     assert vector_files.try_file(rng, tmp_path).removeprefix("cloud ") in ("read", "refused")
+
+
+@tried(60)
+@given(st.randoms())
+def test_any_file_of_a_store_is_read_or_refused(tmp_path, rng):
+    assert store_files.try_store(rng, tmp_path) in ("read", "refused")
 
 
 @tried(100)

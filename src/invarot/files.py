@@ -159,6 +159,19 @@ def write_file(path: Name, *, overwrite: bool = True, name: str = "path") -> Ite
     name : the argument that errors name
     """
     check_target(path, overwrite=overwrite, name=name)
+    try:
+        with _open_target(path, overwrite, name) as stream:
+            yield stream
+    except OSError as error:
+        if error.errno is None or error.filename is not None:
+            raise
+        raise OSError(
+            error.errno, error.strerror, name_path(path, "standard output")
+        ) from error  # a full disk names no file
+
+
+@contextmanager
+def _open_target(path: Name, overwrite: bool, name: str) -> Iterator[BinaryIO]:
     descriptor = find_descriptor(path, 1)
     if descriptor is not None:
         sys.stdout.flush()

@@ -100,3 +100,48 @@ def test_the_command_line_joins_two_files(tables, tmp_path):
         failed = make_runner().invoke(app, [str(word) for word in wrong])
         assert isinstance(failed.exception, InputError)
         assert message in str(failed.exception)
+
+
+def _fill(file):
+    file["uns"].create_dataset("x", shape=(10**6, 10**5), dtype="f8", chunks=(1000, 100))
+
+
+def _read_elsewhere(file):
+    file["uns"].create_dataset("x", shape=(10,), dtype="u1", external=[("/etc/passwd", 0, 10)])
+
+
+def _link_elsewhere(file):
+    import h5py
+
+    file["uns"]["x"] = h5py.ExternalLink("/tmp/other.h5", "/x")
+
+
+def _nest(file):
+    file["uns"]["x"] = file["uns"]
+
+
+def _multiply(file):
+    """Twelve groups, each of ten links to the one before: 10¹² names."""
+    import h5py
+
+    for k in range(12):
+        for j in range(10):
+            file[f"uns/g{k}/l{j}"] = h5py.SoftLink(f"/uns/g{k - 1}") if k else 1
+
+
+@pytest.mark.parametrize(
+    ("forge", "message"),
+    [(_fill, r"unpacks to at most \d MiB"), (_read_elsewhere, "'/uns/x' in another"), (_link_elsewhere, "a link to '/tmp/other.h5'"),
+     (_nest, "'/uns/x' inside itself"), (_multiply, r"unpacks to at most \d MiB")],
+    ids=lambda one: getattr(one, "__name__", ""),
+)  # fmt: skip
+def test_a_forged_file_reads_no_other_and_fills_no_memory(tables, tmp_path, forge, message):
+    import h5py
+
+    path = tmp_path / "forged.h5ad"
+    cells.write(tables[0], path)
+    with h5py.File(path, "a") as file:
+        file.require_group("uns")
+        forge(file)
+    with pytest.raises(InputError, match=message):
+        cells.read(path)

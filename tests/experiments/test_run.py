@@ -62,11 +62,28 @@ def test_a_line_cut_short_is_done_again(tmp_path):
 
 
 @pytest.mark.parametrize("other", [{"seed": 1}, {"quick": True}])
-def test_other_questions_are_asked_afresh(tmp_path, other):
+def test_cells_of_other_options_are_not_replaced(tmp_path, other):
     log = []
     reproduce(make(log), Context(tmp_path), tell=lambda line: None)
-    reproduce(make(log), Context(tmp_path, **other), tell=lambda line: None)
+    before = (tmp_path / "cells.jsonl").read_bytes()
+    with pytest.raises(
+        InputError, match=r"--out: expected a new folder, or cells of .*got .*cells\.jsonl with 3 cells of"
+    ):
+        reproduce(make(log), Context(tmp_path, **other), tell=lambda line: None)
+    assert (tmp_path / "cells.jsonl").read_bytes() == before
+    reproduce(make(log), Context(tmp_path / "other", **other), tell=lambda line: None)
     assert len(log) == 6
+
+
+def test_redraw_runs_nothing(tmp_path):
+    log = []
+    reproduce(make(log), Context(tmp_path, only=("bb",), command="the first"), tell=lambda line: None)
+    found = reproduce(make(log), Context(tmp_path, redraw=True, command="the second"), tell=lambda line: None)
+    assert (log, found[0].evidence) == (["bb"], "1 cells")
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    assert (manifest["command"], manifest["cells_by_command"]) == ("the second", {"the first": 1})
+    with pytest.raises(InputError, match="--redraw: expected stored cells"):
+        reproduce(make(log), Context(tmp_path / "new", redraw=True), tell=lambda line: None)
 
 
 def test_only_some_cells(tmp_path):

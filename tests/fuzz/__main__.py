@@ -35,6 +35,10 @@ KINDS = {
         "damaged, forged and random files of vectors through `read_vectors`, a few through `read_dictionary`, a fifth files of "
         "points through `read_cloud`",
     ),
+    "stores": (
+        20_000,
+        "damaged files of stores (.npy, .npz, .safetensors, with pyarrow also .parquet and .arrow) through `stores.open`",
+    ),
     "saved": (20_000, "damaged saved models, and forged ones whose checksums agree, loaded and used"),
     "aligns": (
         20_000,
@@ -81,12 +85,14 @@ def parse() -> argparse.Namespace:
 
 def prepare(kind: str, folder: Path) -> Callable[[Random], str]:
     """Return the function that tries one case."""
-    from . import aligns, kills, saved_files, vector_files
+    from . import aligns, kills, saved_files, store_files, vector_files
 
     if kind == "aligns":
         return aligns.try_align
     if kind == "kills":
         return kills.Kills(folder).try_kill
+    if kind == "stores":
+        return lambda rng: store_files.try_store(rng, folder)
     if kind == "saved":
         models = saved_files.make_models(folder)
         return lambda rng: saved_files.try_saved(rng, folder, models)

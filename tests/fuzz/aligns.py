@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
+from importlib import import_module
+from importlib.util import find_spec
 from random import Random
 from typing import Any
 
@@ -12,6 +14,9 @@ import numpy as np
 import invarot
 from invarot import Exact, NotAligned, NotConverged, Rotations, Schatten, Schedule, Search, Sinkhorn, Stages
 from invarot.errors import InputError, MemoryBound
+
+if find_spec("ot"):
+    import_module("ot")  # here: what it warns of while it is imported is not ours
 
 DOCUMENTED = (InputError, MemoryBound, NotAligned)
 STARTS = ("auto", "auto", "random", "identity", "seeds", "axes", "signature", "fused", "relaxation", "clusters")

@@ -13,9 +13,11 @@ import scipy.sparse
 
 from ..errors import InputError, MissingExtra
 from ..files import check_file, reading, write_file
+from ..words.packed import NPZ_TIMES, check_unpacked, find_most
 from .tables import JOINT, KEY, take_joint
 from .transfer import take_plan
 
+ENTRY = 64  # bytes that count for a name in a group: links can make a few of them look like very many
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
 
@@ -43,7 +45,36 @@ def read(path: str | os.PathLike[str]) -> Any:
                 f"{path}: expected an h5ad (HDF5) file, got another kind of file; write it with write_h5ad"
             )
     with reading(path):
+        check_contents(Path(path))
         return anndata.read_h5ad(path)
+
+
+def check_contents(path: Path) -> None:
+    """Raise unless an HDF5 file holds all of its data itself, no more of it than a file of its size may."""
+    import h5py
+
+    most, size = find_most(path, NPZ_TIMES), 0
+
+    def visit(group: Any, above: tuple[Any, ...]) -> None:
+        nonlocal size
+        for name in group:
+            link = group.get(name, getlink=True)
+            if isinstance(link, h5py.ExternalLink):
+                raise InputError(
+                    f"{path}: expected all data in one file, got a link to {link.filename!r}; copy the data"
+                )
+            found = group[name]
+            size += ENTRY + (found.nbytes if isinstance(found, h5py.Dataset) else 0)
+            check_unpacked(path, size, most)
+            if isinstance(found, h5py.Group):
+                if found in above:
+                    raise InputError(f"{path}: expected a tree of groups, got {found.name!r} inside itself")
+                visit(found, (*above, found))
+            elif found.external or found.is_virtual:
+                raise InputError(f"{path}: expected all data in one file, got {found.name!r} in another; copy the data")
+
+    with h5py.File(path, "r") as file:
+        visit(file, (file["/"],))
 
 
 def write(table: Any, path: str | os.PathLike[str]) -> None:

@@ -10,8 +10,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from ..checks import check_number
 from ..errors import InputError
+from ..files import check_target
 from ..logs import run
-from ..migration import Adapter, Migration, estimate_cost, find_unfinished, fit, map_store
+from ..migration import Adapter, Migration, estimate_cost, find_unfinished, fit, journal_of, map_store
 from ..stores import Store, open_beside, same_place
 from ..stores import open as open_store
 from .app import Device, Effort, command, print_json, print_verdict, stderr
@@ -109,8 +110,6 @@ def _check_options(
         check_number(at_least, "--at-least", low=0, high=1)
         if check_pairs is None:
             raise InputError("--at-least: expected together with --check-pairs, got no pairs to measure recall on")
-    if map_queries is not None and not map_queries.parent.is_dir():
-        raise InputError(f"--map-queries: expected a file in a folder that exists, got {map_queries}")
 
 
 def _check_free(
@@ -119,12 +118,11 @@ def _check_free(
     """Raise before the solve for what would stop the writing after it."""
     if dry_run:
         return
-    if file is not None and file.exists() and not replace:
-        raise InputError(
-            f"--map-queries: expected a new file, got {file}, which exists; choose another, or overwrite it with --force"
-        )
+    if file is not None:
+        check_target(file, overwrite=replace, name="--map-queries")
     if destination is None:
         return
+    check_target(journal_of(destination), name="--map-store")
     if any(same_place(destination.address, one.address) for one in (old, new)):
         raise InputError(f"--map-store: expected another store than the sources, got {destination.address}")
     if destination.exists() and not replace and find_unfinished(old, new, destination) is None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
-from ..files import write_file
+from ..files import reading, write_file
 from .columns import choose_columns, describe_columns, from_arrow, make_schema, pyarrow, to_arrow
 from .protocol import Batch, Info, missing, rechunk
 from .spool import check_parent
@@ -30,14 +30,16 @@ class _Table:
         return self.path.exists() or self.parts.exists()
 
     def info(self) -> Info:
-        schema, count = self._describe()
-        vector, id = choose_columns(schema, self.options, self.address)
-        return describe_columns(schema, count, self._dimension(schema, vector), vector, id, "cosine")
+        with reading(self.address):
+            schema, count = self._describe()
+            vector, id = choose_columns(schema, self.options, self.address)
+            return describe_columns(schema, count, self._dimension(schema, vector), vector, id, "cosine")
 
     def read(self, size: int, start: int = 0) -> Iterator[Batch]:
-        schema, _ = self._describe()
-        vector, id = choose_columns(schema, self.options, self.address)
-        yield from rechunk(self._rows(size, start, vector, id, self._dimension(schema, vector)), size)
+        with reading(self.address):
+            schema, _ = self._describe()
+            vector, id = choose_columns(schema, self.options, self.address)
+            yield from rechunk(self._rows(size, start, vector, id, self._dimension(schema, vector)), size)
 
     def _rows(self, size: int, start: int, vector: str, id: str | None, dimension: int) -> Iterator[Batch]:
         row = 0
@@ -152,10 +154,17 @@ class ArrowFile(_Table):
     def _batches(self, size: int) -> Iterator[Any]:
         pa = pyarrow()
         with pa.memory_map(str(self.path)) as source, pa.ipc.open_file(source) as file:
-            for k in range(file.num_record_batches):
-                batch = file.get_batch(k)
+            for batch in _whole_batches(file):
                 for row in range(0, batch.num_rows, size):
                     yield batch.slice(row, size)
 
     def _writer(self, stream: Any, schema: Any) -> Any:
         return pyarrow().ipc.new_file(stream, schema)
+
+
+def _whole_batches(file: Any) -> Iterator[Any]:
+    """Yield the record batches, checked: Arrow ends the process over buffers that are shorter than they say."""
+    for k in range(file.num_record_batches):
+        batch = file.get_batch(k)
+        batch.validate(full=True)
+        yield batch

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from ..errors import InputError
-from ..files import write_file
+from ..files import reading, write_file
+from ..words.packed import read_members
 from .protocol import Batch, Info, check_vectors, missing
 from .spool import Spool, decode_rows, encode_row
 
@@ -40,11 +41,11 @@ class ArrayFile:
     def info(self) -> Info:
         if not self.path.is_file():
             raise missing(self.address, "a file")
-        with self._table(1, 0) as (shape, _, _):
+        with reading(self.address), self._table(1, 0) as (shape, _, _):
             return Info(shape[0], shape[1], self._metric())
 
     def read(self, size: int, start: int = 0) -> Iterator[Batch]:
-        with self._table(size, start) as (shape, blocks, ids):
+        with reading(self.address), self._table(size, start) as (shape, blocks, ids):
             beside = itertools.islice(decode_rows(self.sidecar), start, None) if self.sidecar.is_file() else None
             row = start
             for block in blocks:
@@ -138,14 +139,15 @@ class NpzFile(ArrayFile):
             members = {name.removesuffix(".npy") for name in archive.namelist()}
             if "vectors" not in members:
                 raise InputError(f"{self.address}: expected an array 'vectors', got {sorted(members)}; rename it")
-            ids = next((_read_ids(archive, name) for name in ("ids", "words") if name in members), None)
+            named = next((name for name in ("ids", "words") if name in members), None)
+            ids = None if named is None else read_members(self.path, (named,))[0].tolist()
             with archive.open("vectors.npy") as stream:
                 shape, dtype = _read_npy_header(stream, self.address)
-                if ids is not None and len(ids) != shape[0]:
-                    raise InputError(
-                        f"{self.address}: expected an id per vector, got {len(ids)} ids, {shape[0]} vectors"
-                    )
-                yield shape, _stream_rows(stream, shape, dtype, size, start, self.address), ids
+                yield (
+                    shape,
+                    _stream_rows(stream, shape, dtype, size, start, self.address),
+                    _check_ids(ids, shape[0], self.address),
+                )
 
     def _assemble(self, stream: BinaryIO, info: Info) -> None:
         with zipfile.ZipFile(stream, "w") as archive, archive.open("vectors.npy", "w", force_zip64=True) as member:
@@ -170,7 +172,7 @@ class SafetensorsFile(ArrayFile):
                 values = file.get_slice("vectors" if "vectors" in names else tables[0])
                 shape = _check_shape(tuple(values.get_shape()), values[:0].dtype, self.address)
                 words = (file.metadata() or {}).get("words")
-                ids = json.loads(words) if words else None
+                ids = _check_ids(json.loads(words) if words else None, shape[0], self.address)
                 yield shape, (values[row : min(row + size, shape[0])] for row in range(start, shape[0], size)), ids
         except (SafetensorError, TypeError) as error:
             raise InputError(
@@ -201,16 +203,19 @@ def _next_rows(rows: Iterator[tuple[Any, dict[str, Any]]], count: int, path: Pat
     return [id for id, _ in found], [payload for _, payload in found]
 
 
-def _read_ids(archive: zipfile.ZipFile, name: str) -> list[Any]:
-    with archive.open(f"{name}.npy") as stream:
-        try:
-            ids = np.lib.format.read_array(stream, allow_pickle=False)
-        except ValueError as error:
-            raise InputError(
-                f"{archive.filename}: expected plain ids, got a pickle, which is not read ({error})"
-            ) from error
-    found: list[Any] = ids.tolist()
-    return found
+def _check_ids(ids: Any, count: int, address: str) -> list[Any] | None:
+    """Return the ids that a file lists, one text or whole number per row; None if it lists none."""
+    if ids is None:
+        return None
+    if not isinstance(ids, list) or len(ids) != count:
+        listed = f"{len(ids)} ids, {count} vectors" if isinstance(ids, list) else type(ids).__name__
+        raise InputError(f"{address}: expected an id per vector, got {listed}; write the file again")
+    odd = next((id for id in ids if not isinstance(id, (str, int))), None)
+    if odd is not None:
+        raise InputError(
+            f"{address}: expected texts or whole numbers as ids, got {str(odd)[:40]!r}; write the file again"
+        )
+    return ids
 
 
 def _read_npy_header(stream: Any, address: str) -> tuple[tuple[int, int], np.dtype[Any]]:
