@@ -16,7 +16,7 @@ from .embedding import meet
 from .plans import keep_largest
 from .preparation import ROWS, VIEWS, choose_rows, length_noise, make_views, scale_rows
 from .search import Choice
-from .solve import Solved, agreement, solve, stack
+from .solve import Solved, agreement, solve
 from .tables import JOINT, KEY, MATCHED, PLAN, take_embedding, take_sides
 
 KNOWN = (*VIEWS, "whitened")
@@ -85,11 +85,13 @@ def align(
 
     noise = [length_noise(one) for one in points]
     scaled = [choose_rows(one, far) if rows == "auto" else rows for one, far in zip(points, noise, strict=True)]
-    x, y = (make_views(scale_rows(one, how), names, rng=generator) for one, how in zip(points, scaled, strict=True))
-    solved = solve(x, y, rng=generator, device=device, overlap=overlap)
+    rows_of = [scale_rows(one, how) for one, how in zip(points, scaled, strict=True)]
+    x, y = (make_views(one, names, rng=generator) for one in rows_of)
+    a, b = (np.full(len(one), 1 / len(one)) for one in rows_of)
+    solved = solve(x, y, a, b, rng=generator, device=device, overlap=None if overlap == "auto" else overlap)
 
     found = solved.alignment
-    joint = meet(found, stack(solved.x), stack(solved.y))
+    joint = meet(found.plan, solved.x, solved.y)
     facts = _describe(solved, explain_rows(noise, scaled), views=names, overlap=overlap)
     plans = found.plan, found.plan.transposed()
     for table, key, how, space, plan, matched in zip(
@@ -121,10 +123,7 @@ def _describe(solved: Solved, prepared: list[str], *, views: tuple[str, ...], ov
         "verdict": {"word": verdict.word, "probability": float(verdict.probability), "reasons": list(verdict.reasons)},
         "preparation": [*prepared, *explain_choice(solved.choices, reached)],
         "agreement": reached,
-        "choices": {
-            "composition": [name_composition(one.slack) for one in solved.choices],
-            "agreement": [one.agreement for one in solved.choices],
-        },
+        "choices": [one.agreement for one in solved.choices],
         "options": {"views": list(views), "overlap": "none" if overlap is None else str(overlap)},
         "versions": {name: _version(name) for name in ("invarot", "numpy", "scipy", "anndata")},
     }
@@ -155,18 +154,11 @@ def explain_rows(noise: list[float], scaled: list[str]) -> list[str]:
 
 def explain_choice(choices: list[Choice], reached: dict[str, float]) -> list[str]:
     """Return how well the views agree under the final plan, and what the chosen plan of the search was chosen from."""
-    best = choices[0]
-    others = {name_composition(one.slack): one.agreement for one in reversed(choices) if one.slack != best.slack}
+    others = ", ".join(f"{one.agreement:.3f}" for one in choices[1:4])
     return [
         "matched cells agree: " + ", ".join(f"{name} {score:.2f}" for name, score in reached.items()),
-        f"{name_composition(best.slack)}: the assays agree to {best.agreement:.3f}"
-        + "".join(f"; {name}: {score:.3f}" for name, score in others.items()),
+        f"the chosen plan agrees to {choices[0].agreement:.3f}" + (f", other plans to {others}" if others else ""),
     ]
-
-
-def name_composition(slack: float) -> str:
-    """Return in words how freely a plan may weigh the cells."""
-    return "the same composition" if np.isinf(slack) else f"another composition (price {slack:g})"
 
 
 def _version(name: str) -> str:

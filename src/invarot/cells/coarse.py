@@ -26,14 +26,27 @@ class Groups:
     label: Ints  # (n,): the group of each cell
 
 
-def group_cells(views: Views, count: int, rng: np.random.Generator) -> Groups:
+def group_cells(views: Views, count: int, rng: np.random.Generator, weights: Floats | None = None) -> Groups:
     """Group cells by k-means over all views; with at most ``count`` cells each is its own group."""
-    points = np.hstack(list(views.values()))
-    n = len(points)
-    if n <= count:
-        return Groups(views, np.full(n, 1 / n), np.arange(n))
-    centres, _ = kmeans(points, np.full(n, 1 / n), count, rng=rng, rounds=10)
-    _, label = np.unique(to_numpy(nearest(points, centres)), return_inverse=True)
-    size = np.bincount(label)
-    member = scipy.sparse.csr_array((1 / size[label], (label, np.arange(n))), shape=(len(size), n))
-    return Groups({name: member @ view for name, view in views.items()}, size / n, label)
+    n = len(next(iter(views.values())))
+    weights = np.full(n, 1 / n) if weights is None else weights
+    groups, _ = merge_groups(Groups(views, weights, np.arange(n)), count, rng)
+    return groups
+
+
+def merge_groups(groups: Groups, count: int, rng: np.random.Generator) -> tuple[Groups, Ints]:
+    """Return at most ``count`` larger groups, and which of them each of the groups belongs to."""
+    points = np.hstack(list(groups.views.values()))
+    if len(points) <= count:
+        return groups, np.arange(len(points))
+    centres, _ = kmeans(points, groups.weights, count, rng=rng, rounds=10)
+    _, part = np.unique(to_numpy(nearest(points, centres)), return_inverse=True)
+    weights = np.bincount(part, groups.weights)
+    share = scipy.sparse.csr_array((groups.weights / weights[part], (part, np.arange(len(part)))))
+    return Groups({name: share @ view for name, view in groups.views.items()}, weights, part[groups.label]), part
+
+
+def share_out(weights: Floats, part: Ints) -> Floats:
+    """Return the share of each group in the larger group that it belongs to."""
+    found: Floats = weights / np.bincount(part, weights)[part]
+    return found

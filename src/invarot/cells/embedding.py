@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ..alignment.result import Alignment
 from ..arrays import to_numpy, unit_rows
 from ..errors import InputError
 from .graph import nearest_cells
@@ -14,26 +13,29 @@ from .preparation import scale_rows
 from .tables import JOINT, KEY, check_table, take_embedding, take_joint
 
 Floats = np.ndarray[Any, Any]
+Views = dict[str, Floats]
 
 NEIGHBOURS = 5  # that place a new cell
 SHARED = 0.25  # power of the singular values
 
 
-def meet(found: Alignment, x: Floats, y: Floats) -> tuple[Floats, Floats]:
+def meet(plan: Any, x: Views, y: Views) -> tuple[Floats, Floats]:
     """Return both assays in one space (n, d), (m, d): every cell half way to the barycentre of its matches.
 
-    The map alone leaves what no rigid map can undo, and the plan alone moves one side only. A cell with less mass in the
-    plan than its weight moves by that share. The axes are the singular vectors of the matched moment, scaled by the fourth
-    root of its singular values: directions that the assays share count more.
+    A map alone leaves what no rigid map can undo, and the plan alone moves one side only. A cell with less mass in the
+    plan than its weight moves by that share. The axes of each view are the singular vectors of the matched moment, scaled
+    by the fourth root of its singular values: directions that the assays share count more.
     """
-    z = to_numpy(found.transform(x))
-    plan = found.plan.on_host()
+    plan = plan.on_host()
     rows, columns = (to_numpy(one) for one in plan.marginals())
-    u, s, vt = np.linalg.svd(z.T @ to_numpy(plan.apply(y)))
-    strength = (s / (s[0] or 1.0)) ** SHARED
-    z, y = z @ u * strength, y @ vt.T * strength
-    there, back = to_numpy(plan.apply(y)), to_numpy(plan.apply_transposed(z))
-    return _half_way(z, there, rows), _half_way(y, back, columns)
+    left, right = [], []
+    for name in x:
+        u, s, vt = np.linalg.svd(x[name].T @ to_numpy(plan.apply(y[name])), full_matrices=False)
+        strength = (s / (s[0] or 1.0)) ** SHARED
+        z, w = x[name] @ u * strength, y[name] @ vt.T * strength
+        left.append(_half_way(z, to_numpy(plan.apply(w)), rows))
+        right.append(_half_way(w, to_numpy(plan.apply_transposed(z)), columns))
+    return np.hstack(left), np.hstack(right)
 
 
 def _half_way(points: Floats, sums: Floats, mass: Floats) -> Floats:

@@ -55,13 +55,15 @@ def scale_rows(x: Floats, how: str) -> Floats:
     return to_numpy(unit_rows(x)) if how == "unit" else x
 
 
-def make_views(rows: Floats, names: tuple[str, ...], *, rng: np.random.Generator) -> dict[str, Floats]:
-    """Return the named views of rows (n, d), each centred with mean square length 1.
+def make_views(
+    rows: Floats, names: tuple[str, ...], *, rng: np.random.Generator, weights: Floats | None = None
+) -> dict[str, Floats]:
+    """Return the named views of rows (n, d), each centred (about the weighted mean) with mean square length 1.
 
     "linear" centres; "cosine" centres and scales rows to length 1; "graph" embeds the shortest paths in the graph of
     nearest neighbours by cosine; "whitened" gives all axes the same variance.
     """
-    centred = rows - rows.mean(0)
+    centred = rows - (rows.mean(0) if weights is None else weights @ rows)
     return {name: _make_view(centred, name, rng) for name in names}
 
 

@@ -1,4 +1,8 @@
-"""The search: many random starts on groups of cells, solved with several prices of another composition; one plan is chosen."""
+"""The search: many random starts on few groups of cells, the best on more groups, then exchanges; the finalists, best first.
+
+Random starts find a plan in which most types are right. What is left are exchanges: two types that could stand for each
+other. So the parts of a good plan are exchanged, two at a time, and every exchange is solved again.
+"""
 
 from __future__ import annotations
 
@@ -12,62 +16,111 @@ import numpy as np
 from ..alignment.align import align
 from ..arrays import to_numpy
 from ..errors import NotConverged
-from .agreement import describe_side, score_plan
-from .coarse import Groups, Ints, group_cells
+from .agreement import Side, describe_side, score_plan
+from .alternation import Views, alternate, couple
+from .coarse import Groups, Ints, group_cells, merge_groups, share_out
 from .preparation import leading_axes
-from .relaxed import Views, alternate, couple, view_cost
 
 Floats = np.ndarray[Any, Any]
 
 GROUPS = 150  # of each assay, at most
 GROUPS_LEAST = 30  # groups, or one per cell
 PER_GROUP = 3  # cells, at least: means are less noisy than cells
-STARTS = 150
+FEW = 50  # groups on which random starts are solved
+STARTS = 400
 AXES = (3, 5)  # leading axes of a view that a start turns
-FINALISTS = 6  # distinct plans that are solved on
-SLACKS = (np.inf, 1.0)  # prices of another composition
-LOWER = 0.3  # the highest price once it is clear that the composition differs
-RESIDUALS = 16  # the price then, over the first quartile of the squared residuals
+FINALISTS = 8  # distinct plans that are solved on
+PARTS = 10  # of an assay, two of which are exchanged
+PARENTS = 2  # plans whose parts are exchanged in one round
+ROUNDS = 4  # of exchanges
 FIRST = (0.5, 0.35, 0.25, 0.18, 0.13, 0.1, 0.08)
+MIDDLE = (0.18, 0.13, 0.1, 0.08)
 LAST = (0.08, 0.065, 0.05, 0.05)
 SAMPLE = 500  # cells of each assay, for the ordinary solver
 BACKGROUND = 0.05  # mass of its plans that is spread over all groups
-LEAST = 0.02  # the lowest price
-MARGIN = 0.035  # by which another composition has to agree better: twice what it gained where none was missing
 APART = 0.6  # of 2: plans that differ by this much in the l_1 norm are distinct
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One finalist: the price of another composition it was solved with, its agreement, and the plan between groups."""
+    """One finalist: its agreement, and the plan between groups."""
 
-    slack: float
     agreement: float
     plan: Floats
 
 
+@dataclass(frozen=True)
+class Pair:
+    """Groups of both assays, and what plans between them are scored by."""
+
+    left: Groups
+    right: Groups
+    sides: tuple[Side, Side]
+
+    def solve(self, plans: Any, epsilons: tuple[float, ...]) -> list[Choice]:
+        """Return the distinct answers that these plans lead to, best first; at most ``FINALISTS``."""
+        start = np.stack(list(plans)).astype(np.float32)
+        left, right = self.left, self.right
+        ends = alternate(left.views, right.views, left.weights, right.weights, start, epsilons=epsilons)
+        return keep_distinct([Choice(score_plan(*self.sides, plan), plan) for plan in ends])
+
+
 def search(
-    x: Views, y: Views, *, slacks: tuple[float, ...], rng: np.random.Generator
+    x: Views, y: Views, *, rng: np.random.Generator, a: Floats | None = None, b: Floats | None = None
 ) -> tuple[Groups, Groups, list[Choice]]:
-    """Return the groups of both assays and the finalists, best first."""
-    left, right = (group_cells(one, max(GROUPS_LEAST, min(GROUPS, _count(one) // PER_GROUP)), rng) for one in (x, y))
-    one, other = (describe_side(groups.views, groups.weights) for groups in (left, right))
-    clouds = left.views, right.views, left.weights, right.weights
-    starts = draw_starts(left, right, rng)
-    ends = [refer_to_groups(plan, rows, columns, left, right) for plan, rows, columns in solve_plainly(x, y, rng)]
-    for slack in slacks:
-        plans = alternate(*clouds, starts, slack=slack, epsilons=FIRST)
-        scores = [score_plan(one, other, plan) for plan in plans]
-        ends += [plans[k] for k in keep_distinct(plans, np.argsort(scores)[::-1])]
-    found = [
-        Choice(slack, score_plan(one, other, plan), plan)
-        for slack in slacks
-        for plan in alternate(*clouds, np.stack(ends), slack=slack, epsilons=LAST)
-    ]
-    found.sort(key=lambda choice: MARGIN * np.isfinite(choice.slack) - choice.agreement)
-    if np.isfinite(found[0].slack):
-        found[0] = replace(found[0], plan=lower_price(clouds, found[0].plan))
-    return left, right, found
+    """Return the groups of both assays and the finalists, best first; a (n,) and b (m,) are weights of the cells."""
+    pair = pair_groups(
+        *(group_cells(one, count_groups(one), rng, weights) for one, weights in ((x, a), (y, b)))
+    )
+    ends = propose(pair, rng)
+    ends += [refer_to_groups(plan, rows, columns, pair.left, pair.right) for plan, rows, columns in solve_plainly(x, y, rng)]
+    return pair.left, pair.right, pair.solve((one.plan for one in exchange(pair, pair.solve(ends, MIDDLE), rng)), LAST)
+
+
+def pair_groups(left: Groups, right: Groups) -> Pair:
+    """Return both sides with what their plans are scored by."""
+    return Pair(left, right, (describe_side(left.views, left.weights), describe_side(right.views, right.weights)))
+
+
+def count_groups(views: Views) -> int:
+    """Return how many groups the cells are put into."""
+    return max(GROUPS_LEAST, min(GROUPS, _count(views) // PER_GROUP))
+
+
+def propose(pair: Pair, rng: np.random.Generator) -> list[Floats]:
+    """Return plans between the groups that random starts on few larger groups lead to."""
+    (left, rows), (right, columns) = (merge_groups(one, FEW, rng) for one in (pair.left, pair.right))
+    few = pair_groups(left, right)
+    found = few.solve(draw_starts(left, right, STARTS, rng), FIRST)
+    share = np.outer(share_out(pair.left.weights, rows), share_out(pair.right.weights, columns))
+    return [one.plan[np.ix_(rows, columns)] * share for one in found]
+
+
+def exchange(pair: Pair, found: list[Choice], rng: np.random.Generator) -> list[Choice]:
+    """Return these plans and better ones: two parts of one assay change places, and the plan is solved again."""
+    done: list[Floats] = []
+    for _ in range(ROUNDS):
+        parents = [one for one in found[:PARENTS] if not any(one.plan is plan for plan in done)]
+        if not parents:
+            break
+        done += [one.plan for one in parents]
+        plans = [plan for one in parents for plan in exchange_parts(one.plan, pair.left, pair.right, rng)]
+        found = keep_distinct(found + pair.solve(plans, MIDDLE))
+    return found
+
+
+def exchange_parts(plan: Floats, left: Groups, right: Groups, rng: np.random.Generator) -> Iterator[Floats]:
+    """Yield the plan with the mass of every two parts exchanged: of the second assay, then of the first."""
+    for groups, turned in ((right, plan), (left, plan.T)):
+        _, part = merge_groups(groups, PARTS, rng)
+        share = share_out(groups.weights, part)
+        mass = np.stack([turned[:, part == k].sum(1) for k in range(part.max() + 1)], axis=1)
+        for i in range(mass.shape[1]):
+            for j in range(i):
+                order = np.arange(mass.shape[1])
+                order[[i, j]] = j, i
+                changed = mass[:, order][:, part] * share
+                yield changed if groups is right else changed.T
 
 
 def solve_plainly(x: Views, y: Views, rng: np.random.Generator) -> Iterator[tuple[Floats, Ints, Ints]]:
@@ -91,46 +144,31 @@ def refer_to_groups(plan: Floats, rows: Ints, columns: Ints, left: Groups, right
     return found.astype(np.float32)
 
 
-def lower_price(clouds: tuple[Views, Views, Floats, Floats], plan: Floats) -> Floats:
-    """Return the plan at a price of another composition that follows the residuals: cells without a counterpart lose weight.
-
-    Two rounds, since residuals shrink as these cells are let go.
-    """
-    for _ in range(2):
-        cost = view_cost(clouds[0], clouds[1], plan[None])[0]
-        residual = (plan * cost).sum(1) / np.maximum(plan.sum(1), 1e-30)
-        order = np.argsort(residual)
-        quartile = residual[order[np.searchsorted(np.cumsum(plan.sum(1)[order]), 0.25)]]
-        slack = float(np.clip(RESIDUALS * quartile, LEAST, LOWER))
-        (plan,) = alternate(*clouds, plan[None], slack=slack, epsilons=tuple(min(one, slack) for one in LAST))
-    return plan
-
-
 def _count(views: Views) -> int:
     return len(next(iter(views.values())))
 
 
-def draw_starts(x: Groups, y: Groups, rng: np.random.Generator) -> Floats:
+def draw_starts(x: Groups, y: Groups, count: int, rng: np.random.Generator) -> Floats:
     """Return plans (s, n, m): those of random rotations of the leading axes of each view in turn."""
     costs = []
     names = list(x.views)
-    for i in range(STARTS):
+    for i in range(count):
         name, k = names[i % len(names)], AXES[i // len(names) % len(AXES)]
         k = min(k, x.views[name].shape[1], y.views[name].shape[1])
         left, right = leading_axes(x.views[name], k), leading_axes(y.views[name], k)
         turned = left @ np.linalg.qr(rng.normal(size=(k, k)))[0]
         costs.append((turned**2).sum(1)[:, None] + (right**2).sum(1) - 2 * turned @ right.T)
     cost = np.asarray(costs, np.float32)
-    plans, _ = couple(cost, x.weights, y.weights, 0.3, np.zeros((len(cost), cost.shape[2]), np.float32), np.inf)
+    plans, _ = couple(cost, x.weights, y.weights, 0.3, np.zeros((len(cost), cost.shape[2]), np.float32))
     return plans
 
 
-def keep_distinct(plans: Floats, order: Floats) -> list[int]:
-    """Return the first ``FINALISTS`` of ``order`` whose plans differ."""
-    kept: list[int] = []
-    for k in order:
-        if all(np.abs(plans[k] - plans[one]).sum() > APART for one in kept):
-            kept.append(int(k))
+def keep_distinct(found: list[Choice]) -> list[Choice]:
+    """Return the best ``FINALISTS`` whose plans differ, best first."""
+    kept: list[Choice] = []
+    for one in sorted(found, key=lambda choice: -choice.agreement):
+        if all(np.abs(one.plan - other.plan).sum() > APART for other in kept):
+            kept.append(one)
         if len(kept) == FINALISTS:
             break
     return kept

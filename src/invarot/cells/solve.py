@@ -12,14 +12,14 @@ from ..alignment.options import Sinkhorn
 from ..alignment.result import Alignment
 from ..arrays import to_numpy
 from ..geometry.orthogonal import polar
-from .coarse import Groups
-from .search import SLACKS, Choice, search
+from .search import Choice, search
 
 Floats = np.ndarray[Any, Any]
 Views = dict[str, Floats]
 
 LARGE = 1 << 26  # pairs of cells from which on single precision is used
 MEMORY = "3GiB"  # of the plan step
+EPSILON = 0.05  # of the last plan: a sharper one follows the noise of cells
 
 
 @dataclass(frozen=True)
@@ -32,31 +32,24 @@ class Solved:
     choices: list[Choice]
 
 
-def solve(x: Views, y: Views, *, rng: np.random.Generator, device: str | None = None, overlap: Any = "auto") -> Solved:
-    """Align the stacked views.
+def solve(
+    x: Views, y: Views, a: Floats, b: Floats, *, rng: np.random.Generator, device: str | None = None, overlap: Any = None
+) -> Solved:
+    """Align the stacked views of cells with weights a (n,) and b (m,).
 
-    ``overlap`` "auto": the search may give cells another weight than their share, where the assays agree better then; a
-    type that the other side lacks gets little. None: all weights are equal. Else, the shares that the last solve may leave
-    unmatched.
+    ``overlap``: the shares that the last solve may leave unmatched; then a and b are not used by it.
     """
-    left, right, choices = search(x, y, slacks=SLACKS if overlap == "auto" else (np.inf,), rng=rng)
+    left, right, choices = search(x, y, rng=rng, a=a, b=b)
     plan = choices[0].plan.astype(np.float64)
-    a, b = spread_weights(plan.sum(1), left), spread_weights(plan.sum(0), right)
     x, y = frame(x, a), frame(y, b)
     start = fit_blocks(frame(left.views, plan.sum(1)), frame(right.views, plan.sum(0)), plan)
     one, other = stack(x), stack(y)
     if len(one) * len(other) > LARGE:
         one, other = one.astype(np.float32), other.astype(np.float32)
-    weights = {"overlap": overlap} if overlap not in (None, "auto") else {"a": a, "b": b}
-    found = align(one, other, start=start, solver=Sinkhorn(memory=MEMORY), rng=rng, device=device, **weights)
+    weights = {"a": a, "b": b} if overlap is None else {"overlap": overlap}
+    solver = Sinkhorn(schedule=EPSILON, memory=MEMORY)
+    found = align(one, other, start=start, solver=solver, rng=rng, device=device, **weights)
     return Solved(found, x, y, choices)
-
-
-def spread_weights(mass: Floats, groups: Groups) -> Floats:
-    """Return the weight of each cell (n,), given the mass of each group: cells of a group share it."""
-    size = np.bincount(groups.label)
-    weights: Floats = (mass / size)[groups.label]
-    return weights / weights.sum()
 
 
 def frame(views: Views, weights: Floats) -> Views:
