@@ -160,6 +160,18 @@ def test_a_batch_that_finds_nothing_better_does_not_end_the_search(monkeypatch):
     assert len(found.starts) > 2
 
 
+@pytest.mark.parametrize("d", [2, 3])
+@pytest.mark.parametrize(("n", "m"), [(8, 7), (9, 20), (40, 25)])
+def test_clouds_of_few_points_of_unlike_number(n, m, d):
+    rng = np.random.default_rng(n)
+    x, turn = rng.normal(size=(n, d)), np.linalg.qr(rng.normal(size=(d, d)))[0]
+    y = np.concatenate([x[:m] @ turn + 1, rng.normal(size=(max(m - n, 0), d))])
+    result = invarot.align(x, y, translate=True, overlap="auto")
+    assert np.all(np.isfinite(result.map))
+    if (n, m, d) == (40, 25, 3):
+        np.testing.assert_allclose(result.map, turn, atol=1e-3)
+
+
 def test_what_is_matched_is_saved(cut, tmp_path):
     *_, result = cut
     result.save(tmp_path / "part")

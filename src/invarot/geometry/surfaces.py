@@ -36,10 +36,11 @@ SMALL = 1e-4  # turn, in radians, that ends the rounds
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Points (n, d) of a surface, their kd-tree, and the covariance (n, d, d) of each point and its nearest neighbours."""
+    """Points (n, d) of a surface, their kd-tree, each point with its nearest neighbours (n, k), and their covariance (n, d, d)."""
 
     points: Floats
     tree: cKDTree
+    near: Floats
     scatter: Floats
 
     def __len__(self) -> int:
@@ -51,7 +52,7 @@ def sample_surface(points: Floats) -> Sample:
     tree = cKDTree(points)
     near = tree.query(points, min(NEIGHBOURS + 1, len(points)))[1].reshape(len(points), -1)
     around = points[near] - points[near].mean(axis=1, keepdims=True)
-    return Sample(points, tree, np.asarray(np.swapaxes(around, 1, 2) @ around / near.shape[1]))
+    return Sample(points, tree, near, np.asarray(np.swapaxes(around, 1, 2) @ around / near.shape[1]))
 
 
 def slide_on_surfaces(

@@ -79,9 +79,14 @@ def test_maps_that_move_no_point_by_half_the_spacing_are_one():
     assert len(keep_distinct(clouds, [TRUTH, about(0.01), about(0.5)])) == 2
 
 
-def test_neighbourhoods_count_as_one_point():
-    difference = np.random.default_rng(12).normal(0.1, 1.0, 7 * 400)
-    assert count_errors(difference) == pytest.approx(0.1 * 400**0.5, rel=0.35)
+def test_neighbours_that_differ_together_count_less():
+    clouds = Clouds.of(pot(300, 12), pot(300, 15) @ TURN + OFFSET)
+    rng = np.random.default_rng(12)
+    alone = rng.normal(0.1, 1.0, 600)
+    assert count_errors(clouds, alone) == pytest.approx(alone.mean() / alone.std() * 600**0.5, rel=0.25)
+    together = np.concatenate([0.1 + np.sign(one.points @ [3.0, -2.0, 1.0]) for one in (clouds.x, clouds.y)])
+    plain = together.mean() / together.std() * 600**0.5
+    assert abs(count_errors(clouds, together)) < 0.5 * abs(plain)
 
 
 def test_a_symmetric_shape_is_called_doubtful_where_only_a_part_corresponds():

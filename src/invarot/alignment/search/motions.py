@@ -24,8 +24,7 @@ FITTED = 8  # motions that are fitted, of those proposed and of the rivals
 FIRST_ROUNDS = 4  # of a fit, after which hopeless ones end
 STEPS = 20  # along the weakest motion, each way
 REACH = 4.0  # distance over which pairs are sought, over the spacing
-NEIGHBOURHOOD = 7  # points that lie off the other surface together, so that they count as one
-TELLING = 2.0  # standard errors by which a motion fits better than a rival
+TELLING = 2.5  # standard errors by which a motion fits better than a rival
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,12 +83,12 @@ def choose_motion(x: Floats, y: Floats, maps: Floats, *, proper: bool, stay: boo
     best = few.fit_on(full, fits[0])
     every = [(best, full.measure(best))]
     for w in fit_best(few, [*propose_rivals(few, best, proper=proper), *fits[1:]]):
-        if few.differ(w, best) and count_errors(full.measure(w) - every[0][1]) < 2 * TELLING:
+        if few.differ(w, best) and count_errors(full, full.measure(w) - every[0][1]) < 2 * TELLING:
             w = few.fit_on(full, w)
             every.append((w, full.measure(w)))
     every[stay:] = sorted(every[stay:], key=lambda pair: float(pair[1].mean()))
     best, misfit = every[0]
-    near = [w for w, other in every[1:] if count_errors(other - misfit) < TELLING]
+    near = [w for w, other in every[1:] if count_errors(full, other - misfit) < TELLING]
     return Chosen(best, 1 - float(misfit.mean()), keep_distinct(few, [best, *near])[1:])
 
 
@@ -141,7 +140,7 @@ def fit_best(clouds: Clouds, maps: Any) -> list[Floats]:
     maps = [slide_on_surfaces(clouds.x, clouds.y, w, clouds.reach, rounds=FIRST_ROUNDS) for w in maps]
     misfits = [clouds.measure(w) for w in maps]
     least = min(misfits, key=lambda one: float(one.mean()))
-    maps = [w for w, one in zip(maps, misfits, strict=True) if count_errors(one - least) < 4 * TELLING]
+    maps = [w for w, one in zip(maps, misfits, strict=True) if count_errors(clouds, one - least) < 4 * TELLING]
     maps = [slide_on_surfaces(clouds.x, clouds.y, w, clouds.reach) for w in maps]
     order = np.argsort([clouds.measure(w).mean() for w in maps], kind="stable")
     return keep_distinct(clouds, [maps[k] for k in order])
@@ -156,10 +155,16 @@ def keep_distinct(clouds: Clouds, maps: list[Floats]) -> list[Floats]:
     return kept
 
 
-def count_errors(difference: Floats) -> float:
-    """Return the mean of ``difference`` (n,) in standard errors; points of a neighbourhood count as one."""
-    spread = float(difference.std()) / (len(difference) / NEIGHBOURHOOD) ** 0.5
-    return float(difference.mean()) / max(spread, 1e-12)
+def count_errors(clouds: Clouds, difference: Floats) -> float:
+    """Return the mean of ``difference``, of the points of x and then of y, in standard errors.
+
+    Neighbours lie off a surface together: the variance of the mean counts the covariance of a point with its neighbours.
+    """
+    apart = difference - difference.mean()
+    parts = (clouds.x, apart[: len(clouds.x)]), (clouds.y, apart[len(clouds.x) :])
+    shared = sum(float(np.sum(part * part[one.near].sum(axis=1))) for one, part in parts)
+    variance = max(shared, float(np.sum(apart**2))) / len(apart) ** 2
+    return float(difference.mean()) / max(variance**0.5, 1e-12)
 
 
 def _after(w: Floats, move: Floats) -> Floats:
