@@ -37,11 +37,7 @@ def find_rigid_maps(x: Floats, y: Floats, *, proper: bool, rng: np.random.Genera
     spacing = max(neighbour_distance(points) for points in (x, y)) or 1.0
     poses = Poses(x, y, FAR * spacing, proper, rng)
     maps, gaps = np.zeros((0, x.shape[1] + 1, x.shape[1])), np.zeros(0)
-<<<<<<< HEAD
     most = min(len(x), len(y)) - 1  # descriptors of few points have fewer numbers
-=======
-    most = min(len(x), len(y)) - 1
->>>>>>> partial
     described = (describe_neighbourhoods(points, balls=True, most=most) for points in (x, y))
     for left, right in zip(*described, strict=True):
         i, j = find_candidates(left, right, most=len(x) * len(y))
