@@ -22,6 +22,7 @@ from provenance import header, write_page
 from invarot.arrays import place, to_numpy
 from invarot.retrieval import neighbours
 from invarot.translation import Hub, Translation, adjust, learn, learn_many, recipe
+from invarot.translation.steps import pooling
 from invarot.words import Gold, Vectors, read_dictionary, read_vectors
 
 LANGUAGES = ("en", "es", "fr", "de")
@@ -41,8 +42,10 @@ def main() -> None:
     parser.add_argument(
         "--top", type=int, default=TOP, help="words per language that are translated; fewer to try the script"
     )
+    parser.add_argument("--share", type=float, default=pooling.SHARE, help="weight of neighbours in other languages")
     parser.add_argument("--out", type=Path, default=Path("results"))
     args = parser.parse_args()
+    pooling.SHARE = args.share
     words = {
         name: read_vectors(args.data / args.set / f"{name}.npz", max_words=args.top + args.extra) for name in LANGUAGES
     }
@@ -77,7 +80,7 @@ def write_rows(
     """Write the page with the directions that are done."""
     command = (
         f"python benchmarks/align_many.py --data DATA --set {args.set} --split {args.split} --extra {args.extra} "
-        f"--device {args.device}"
+        f"--top {args.top} --share {args.share} --device {args.device}"
     )
     lines = [f"# Four languages in one space, {args.set}, split {args.split}", "", *header(command),
              "| direction | queries | every pair on its own | one space, not pooled | one space |", "|---|---|---|---|---|",
