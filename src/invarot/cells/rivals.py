@@ -13,7 +13,7 @@ from .search import Choice
 
 Floats = np.ndarray[Any, Any]
 
-ELSEWHERE = 0.1  # of the variance: targets that differ by this much are other ones
+ELSEWHERE = 0.25  # of the variance: targets that differ by this much are other ones
 CLEAR = 0.01  # lead in agreement below which two plans are equally good
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -69,11 +69,11 @@ def search(
     x: Views, y: Views, *, rng: np.random.Generator, a: Floats | None = None, b: Floats | None = None
 ) -> tuple[Groups, Groups, list[Choice]]:
     """Return the groups of both assays and the finalists, best first; a (n,) and b (m,) are weights of the cells."""
-    pair = pair_groups(
-        *(group_cells(one, count_groups(one), rng, weights) for one, weights in ((x, a), (y, b)))
-    )
+    pair = pair_groups(*(group_cells(one, count_groups(one), rng, weights) for one, weights in ((x, a), (y, b))))
     ends = propose(pair, rng)
-    ends += [refer_to_groups(plan, rows, columns, pair.left, pair.right) for plan, rows, columns in solve_plainly(x, y, rng)]
+    ends += [
+        refer_to_groups(plan, rows, columns, pair.left, pair.right) for plan, rows, columns in solve_plainly(x, y, rng)
+    ]
     return pair.left, pair.right, pair.solve((one.plan for one in exchange(pair, pair.solve(ends, MIDDLE), rng)), LAST)
 
 

@@ -34,7 +34,14 @@ class Solved:
 
 
 def solve(
-    x: Views, y: Views, a: Floats, b: Floats, *, rng: np.random.Generator, device: str | None = None, overlap: Any = None
+    x: Views,
+    y: Views,
+    a: Floats,
+    b: Floats,
+    *,
+    rng: np.random.Generator,
+    device: str | None = None,
+    overlap: Any = None,
 ) -> Solved:
     """Align the stacked views of cells with weights a (n,) and b (m,).
 
