@@ -13,6 +13,7 @@ from ..arrays import to_numpy
 from ..checks import check_choice, check_count, check_rng
 from ..errors import InputError, NotAligned
 from .embedding import meet
+from .lacking import find_counterparts
 from .plans import keep_largest
 from .preparation import ROWS, VIEWS, choose_rows, length_noise, make_views, scale_rows
 from .search import Choice
@@ -88,6 +89,9 @@ def align(
     rows_of = [scale_rows(one, how) for one, how in zip(points, scaled, strict=True)]
     x, y = (make_views(one, names, rng=generator) for one in rows_of)
     a, b = (np.full(len(one), 1 / len(one)) for one in rows_of)
+    if overlap == "auto":
+        a, b = find_counterparts(x, y, generator)
+        x, y = (make_views(one, names, rng=generator, weights=w) for one, w in zip(rows_of, (a, b), strict=True))
     solved = solve(x, y, a, b, rng=generator, device=device, overlap=None if overlap == "auto" else overlap)
 
     found = solved.alignment

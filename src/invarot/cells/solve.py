@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from ..alignment.options import Sinkhorn
 from ..alignment.result import Alignment
 from ..arrays import to_numpy
 from ..geometry.orthogonal import polar
+from .rivals import measure_lead, weigh_rivals
 from .search import Choice, search
 
 Floats = np.ndarray[Any, Any]
@@ -56,6 +57,7 @@ def solve(
     weights = {"a": a, "b": b} if overlap is None else {"overlap": overlap}
     solver = Sinkhorn(schedule=EPSILON, memory=MEMORY)
     found = align(one, other, start=start, solver=solver, rng=rng, device=device, **weights)
+    found = replace(found, verdict=weigh_rivals(found.verdict, measure_lead(choices, right)))
     return Solved(found, x, y, choices)
 
 
