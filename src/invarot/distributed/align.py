@@ -29,7 +29,7 @@ from ..checks import check_choice, check_count, check_flag, check_points, check_
 from ..errors import InputError, NotAligned
 from ..threads import own_threads
 from .checkpoint import Checkpoint
-from .shards import Shards, exchange
+from .shards import RoundedShards, Shards, exchange
 
 CHECKED = 1 << 16  # rows at a time
 SAMPLE = 5000  # rows of x that every rank gets: as many as signatures look at, and more than are judged
@@ -93,8 +93,9 @@ def align(
     with own_threads():
         problem = pose(
             x, y, a, b, maps=maps, solver=solver, translate=translate, scale=scale, ordered=ordered, on_step=on_step,
-            rows=shards,
+            rows=RoundedShards(shards.sizes, shards.rank, group),
         )  # fmt: skip
+        problem = replace(problem, rows=shards)
         sample = draw_sample(problem, shards, generator)
         asked = check_asked(sample, start, n_starts, effort, None, Search(ordered=ordered), None)
         keeper = None
