@@ -53,8 +53,8 @@ def align(
         How the rows of both embeddings are scaled first: not at all, to length 1, or to the square roots of their shares.
         "auto" decides for each assay: lengths much noisier than directions are sequencing depth.
     overlap : {"auto"}, float, pair of floats or None
-        Which cells have a counterpart. "auto": all of them alike, unless the assays agree better under other weights; a
-        type that the other side lacks then gets little. None: all of them. Shares: as in :func:`invarot.align`.
+        Which cells have a counterpart. "auto": all of them alike, unless the assays agree clearly better without a part of
+        one of them, which then gets nearly no weight. None: all of them. Shares: as in :func:`invarot.align`.
     plan_entries : int
         Entries that are kept in each row of the plan.
     require, device, rng

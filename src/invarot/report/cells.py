@@ -95,10 +95,8 @@ def _picture(rna: Any, atac: Any, color: str | None, names: tuple[str, str]) -> 
 
 def _preparation(facts: dict[str, Any]) -> str:
     reasons = "".join(f"<li>{text(one)}</li>" for one in facts["preparation"])
-    choices = facts["choices"]
     rows = "".join(
-        f"<tr><td>{text(name)}</td><td>{float(score):.3f}</td></tr>"
-        for name, score in zip(choices["composition"], choices["agreement"], strict=True)
+        f"<tr><td>{rank}</td><td>{float(score):.3f}</td></tr>" for rank, score in enumerate(facts["choices"], 1)
     )
     head = "<tr><th>plan of the search</th><th>agreement</th></tr>"
     note = "Many starts propose plans; the one under which the two assays agree best is kept."
