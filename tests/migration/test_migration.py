@@ -181,8 +181,8 @@ def test_pairs_enter_the_solve_and_check_pairs_do_not(both, tmp_path):
     assert result.alignment.settings["seeds"] == 100
     assert result.adapter.facts["pairs"] == 100
     assert result.recall.measured
-    assert result.recall.value > 0.9
-    assert result.is_good(0.9)
+    assert result.recall.value > 0.85
+    assert result.is_good(0.85)
     assert not result.is_good(1.0) or result.recall.value == 1.0
     with pytest.raises(InputError, match="got 1 pairs of which none is in both"):
         found(both, pairs=[("x", "y")])

@@ -5,6 +5,7 @@ import pytest
 
 import invarot
 from invarot import Exact, Schedule, Sinkhorn, Stages
+from invarot.alignment import problem as problem_module
 from invarot.alignment.loop import stages
 from invarot.alignment.loop.stages import solve_in_stages, stage_sizes, subproblem
 from invarot.alignment.tuning import STAGE_POINTS
@@ -67,7 +68,8 @@ def test_stages_of_exact_plans():
 
 def test_many_points_are_solved_in_stages_with_the_same_end(monkeypatch):
     """Without a word about it; the objective is that of all points at once."""
-    monkeypatch.setattr(stages, "STAGE_POINTS", 300)
+    for module in (stages, problem_module):
+        monkeypatch.setattr(module, "STAGE_POINTS", 300)
     x, y, turn, _ = turned(620, 3, noise=0.2)
     seen = set()
     staged = invarot.align(x, y, start=turn, solver=Sinkhorn(tol=1e-4), on_step=lambda step: seen.add(step.stage))
