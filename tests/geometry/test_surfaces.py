@@ -178,3 +178,12 @@ def test_gaps_are_those_of_the_mapped_points():
     np.testing.assert_allclose(back, apart.min(axis=0), atol=1e-12)
     twice = measure_relative_gaps(sample_surface(2 * x), right, np.concatenate([w[:-1] / 2, w[-1:]]))
     np.testing.assert_allclose(measure_relative_gaps(left, right, w)[0], twice[0])
+
+
+def test_points_far_from_a_surface_without_extent_do_not_overflow():
+    flat = sample_surface(np.zeros((12, 3)))
+    far = sample_surface(np.random.default_rng(0).normal(size=(12, 3)) * 1e150)
+    w = np.concatenate([np.eye(3), np.zeros((1, 3))])
+    misfit = measure_misfit(flat, far, w)
+    assert np.all((misfit >= 0) & (misfit <= 1))
+    assert all(np.isfinite(gap).all() for gap in measure_relative_gaps(flat, far, w))

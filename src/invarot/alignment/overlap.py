@@ -8,6 +8,7 @@ cannot be mistaken.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -130,9 +131,10 @@ def score_map(x: Array, y: Array, w: Array, scales: Scales) -> float:
     weight = scales.dimensions if y.shape[1] > FEW else 0.0
     gains = []
     for one, other in ((z, y), (y, z)):
-        residual = np.maximum(to_numpy(nearest_distances(one, other)), least)
-        far = np.log(max(scales.chance, neighbour) / np.maximum(residual, neighbour))
-        gains.append(np.mean(np.maximum(far, 0.0) + weight * np.maximum(np.log(neighbour / residual), 0.0)))
+        residual = np.log(np.maximum(to_numpy(nearest_distances(one, other)).astype(np.float64), least))
+        near = math.log(neighbour) - residual
+        far = math.log(max(scales.chance, neighbour)) - np.maximum(residual, math.log(neighbour))
+        gains.append(np.mean(np.maximum(far, 0.0) + weight * np.maximum(near, 0.0)))
     return float(np.mean(gains))
 
 

@@ -119,8 +119,8 @@ def measure_misfit(x: Sample, y: Sample, w: Floats, some: tuple[Floats, Floats] 
     size = np.trace(scatter, axis1=1, axis2=2) + 1e-300
     scatter = scatter / size[:, None, None] + THIN * np.eye(d)
     solved = np.linalg.solve(scatter, residuals[..., None])[..., 0]
-    square = np.einsum("kd,kd->k", residuals, solved) / size
-    return np.asarray(square / (square + d))
+    square = np.einsum("kd,kd->k", residuals, solved)
+    return np.asarray(square / (square + d * size))
 
 
 def measure_gaps(x: Sample, y: Sample, w: Floats) -> tuple[Floats, Floats]:
@@ -139,7 +139,9 @@ def measure_relative_gaps(x: Sample, y: Sample, w: Floats) -> tuple[Floats, Floa
     square = _measure_size(w) ** 2
     there, j = _measure_around(x.points @ w[:-1] + w[-1], y)
     back, i = _measure_around(_move_back(y.points, w), x)
-    return there / (square * size_x + size_y[j] + 1e-300), square * back / (square * size_x[i] + size_y + 1e-300)
+    sizes = square * size_x + size_y[j], square * size_x[i] + size_y
+    there, back = (gap / (size + 1e-300 * (1 + gap)) for gap, size in zip((there, square * back), sizes, strict=True))
+    return there, back  # at most 1e300, also where neighbourhoods have no extent
 
 
 def _measure_around(points: Floats, there: Sample) -> tuple[Floats, Floats]:
