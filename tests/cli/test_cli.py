@@ -235,13 +235,13 @@ def test_standard_input_and_output(folder):
     done = subprocess.run([*command, "export", folder / "m", "-o", "-"], **options)
     assert done.stdout.splitlines()[0].startswith(b"waa\tTwaa\t")
     done = subprocess.run([*command, "export", folder / "m", "-o", "/dev/full"], **options)
-    assert (done.returncode, done.stderr) == (2, b"invarot: [Errno 28] No space left on device\n")
+    assert (done.returncode, done.stderr) == (2, b"invarot: [Errno 28] No space left on device: '/dev/full'\n")
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
             [*command, "translate", folder / "m", "waa"], stdout=full, stderr=-1, env=ENV, check=False
         )
     assert done.returncode == 2
-    assert done.stderr == b"invarot: [Errno 28] No space left on device\n"
+    assert done.stderr == b"invarot: [Errno 28] No space left on device: '/dev/full'\n"
     assert invarot("translate", folder / "m", "-", "-k", 1, stdin="waa\n").stdout.startswith("waa\tTwaa ")
 
 

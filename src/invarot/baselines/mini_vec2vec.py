@@ -130,8 +130,8 @@ def _swap_gains(a: np.ndarray[Any, Any], c: np.ndarray[Any, Any]) -> np.ndarray[
 def _average(y: Array, found: Array) -> Array:
     """Return the mean of the rows of y listed in each row of ``found`` (n, k)."""
     xp = namespace(y)
-    total = xp.zeros((found.shape[0], y.shape[1]), dtype=y.dtype)
-    for column in range(found.shape[1]):
+    total = xp.take(y, found[:, 0], axis=0)
+    for column in range(1, found.shape[1]):
         total = total + xp.take(y, found[:, column], axis=0)
     return total / found.shape[1]
 
