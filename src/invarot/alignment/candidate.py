@@ -68,11 +68,20 @@ def make_candidate(problem: Problem, run: Run, index: int, name: str, earlier: H
     )
 
 
+def solve_from(
+    problem: Problem, w: Array, budget: Budget, name: str, *, stage: str, after: Candidate | None = None,
+    hold_map: bool = False,
+) -> Candidate:  # fmt: skip
+    """Solve from the map w (dx, dy) alone; ``after`` another candidate, whose plan is a warm start."""
+    warm, earlier = (None, None) if after is None else (after.plan, after.history)
+    run = alternate(problem, w[None], budget, stage=stage, warm=warm, hold_map=hold_map)
+    return make_candidate(problem, run, 0, name, earlier)
+
+
 def continue_from(
     problem: Problem, candidate: Candidate, w: Array, budget: Budget, *, stage: str, hold_map: bool = False
 ) -> Candidate:
     """Continue ``candidate`` from the map w (dx, dy), with its plan as a warm start."""
-    run = alternate(problem, w[None], budget, stage=stage, warm=candidate.plan, hold_map=hold_map)
-    found = make_candidate(problem, run, 0, candidate.name, candidate.history)
+    found = solve_from(problem, w, budget, candidate.name, stage=stage, after=candidate, hold_map=hold_map)
     unsettled = hold_map and not candidate.settled  # a plan that settles does not settle the map it is for
     return replace(found, status=candidate.status) if unsettled else found

@@ -16,10 +16,9 @@ from ...retrieval.thinning import FEW, thin
 from ...starts.triples import find_rigid_maps
 from ...starts.votes import vote_for_maps
 from ..budget import Budget
-from ..candidate import Candidate, Found, continue_from, make_candidate
+from ..candidate import Candidate, Found, continue_from, make_candidate, solve_from
 from ..evidence import try_unseen
 from ..history import StartRecord, Status
-from ..loop.alternate import alternate
 from ..loop.stages import solve_in_stages, subproblem
 from ..overlap import choose_cut, match_on_surfaces, score_map
 from ..problem import Problem, distinct, keep_matched, same_answer
@@ -166,8 +165,7 @@ def solve_on_surfaces(problem: Problem, name: str, maps: Array, rng: np.random.G
 
 def find_plan(problem: Problem, w: Array, name: str) -> Candidate:
     """Return the map w (dx, dy) with its plan as a candidate."""
-    run = alternate(problem, w[None], last_budget(problem), stage="plan", hold_map=True)
-    return make_candidate(problem, run, 0, name)
+    return solve_from(problem, w, last_budget(problem), name, stage="plan", hold_map=True)
 
 
 def last_budget(problem: Problem) -> Budget:
