@@ -113,7 +113,7 @@ def _read_elsewhere(file):
 def _link_elsewhere(file):
     import h5py
 
-    file["uns"]["x"] = h5py.ExternalLink("/tmp/other.h5", "/x")
+    file["uns"]["x"] = h5py.ExternalLink("/elsewhere/other.h5", "/x")
 
 
 def _nest(file):
@@ -131,7 +131,7 @@ def _multiply(file):
 
 @pytest.mark.parametrize(
     ("forge", "message"),
-    [(_fill, r"unpacks to at most \d MiB"), (_read_elsewhere, "'/uns/x' in another"), (_link_elsewhere, "a link to '/tmp/other.h5'"),
+    [(_fill, r"unpacks to at most \d MiB"), (_read_elsewhere, "'/uns/x' in another"), (_link_elsewhere, "a link to '/elsewhere/other.h5'"),
      (_nest, "'/uns/x' inside itself"), (_multiply, r"unpacks to at most \d MiB")],
     ids=lambda one: getattr(one, "__name__", ""),
 )  # fmt: skip
