@@ -123,7 +123,7 @@ def draw_curve(rows: Rows, path: Path) -> None:
     import matplotlib.pyplot as plt
 
     cells = groups([row for row in rows if row["start"] == "auto"] or rows, "pair")
-    figure, axes = plt.subplots(1, len(cells), figsize=(3 * len(cells), 3), sharey=True, squeeze=False)
+    figure, axes = plt.subplots(1, len(cells), figsize=(3 * len(cells), 3), sharex=True, sharey=True, squeeze=False)
     for axis, ((pair,), cell) in zip(axes[0], cells, strict=True):
         for name, shown in (("ours", "invarot"), ("beside", "Procrustes")):
             known = [(int(k), mean(some, name)) for (k,), some in groups([row for row in cell if row[name]], "k")]
