@@ -19,7 +19,7 @@ from .loop.stages import solve_in_stages, subproblem
 from .options import Sinkhorn
 from .problem import Problem, same_answers
 from .reflections import reflect
-from .tuning import BRIEF_STEPS, COARSE_EPSILON, COMPARED_POINTS, CONTEST_AXES, ROUGH_STEPS
+from .tuning import BRIEF_STEPS, COARSE_EPSILON, CONTEST_AXES, FEW_POINTS, LOOSER, ROUGH_STEPS
 
 
 def run_contest(problem: Problem, w: Array, rng: np.random.Generator) -> float:
@@ -29,12 +29,12 @@ def run_contest(problem: Problem, w: Array, rng: np.random.Generator) -> float:
     """
     xp = namespace(w)
     problem, w = keep_leading_axes(problem, w)
-    small = subproblem(problem, COMPARED_POINTS, rng)
+    small = subproblem(problem, FEW_POINTS, rng)
     if min(small.x.shape[0], small.y.shape[0]) < 2:
         return 0.0
     budget = replace(
         problem.budgets.solve, schedule=Schedule.fixed(COARSE_EPSILON), max_iter=BRIEF_STEPS, plan_max_iter=ROUGH_STEPS,
-        plan_tol=10 * Sinkhorn.plan_tol, memory=None,  # batches are cut to the bound; one kernel of so few points is small
+        plan_tol=LOOSER * Sinkhorn.plan_tol, memory=None,  # batches are cut to the bound; one kernel of so few points is small
     )  # fmt: skip
     maps = xp.concat([w[None], reflect(small, w, rng)])
     runs = [solve_in_stages(small, maps[part], budget, rng=rng) for part in make_batches(small, maps.shape[0])[0]]

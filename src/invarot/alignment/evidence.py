@@ -26,10 +26,10 @@ from ..threads import map_blocks, own_threads
 from .contest import run_contest
 from .problem import Problem
 from .reflections import fit_reflections
-from .tuning import NULL_ROUNDS, QUERIES, REFLECTED_POINTS
+from .tuning import NULL_ROUNDS, PER_DIMENSION, QUERIES, REFLECTED_POINTS, REPEATS, SURE_ERRORS, SURE_TWINS
 from .verdict import Evidence
 
-FOLDS = 4  # a point is tested with a map fitted on the other three quarters
+FOLDS = REPEATS  # a point is tested with a map fitted on the other three quarters
 
 
 @dataclass(frozen=True)
@@ -59,12 +59,17 @@ class Unseen:
     def points(self) -> int:
         return int(self.rows.shape[0])
 
+    @property
+    def sure(self) -> bool:
+        """Whether the points show without doubt that the map is right, so that a search may end."""
+        return self.held.twins >= SURE_TWINS or self.surplus * self.points**0.5 >= SURE_ERRORS
+
 
 def try_unseen(problem: Problem, w: Array, rng: np.random.Generator) -> Unseen:
     """Compare a map w (dx, dy) with a null, by points held out of the fit of both."""
     n = problem.x.shape[0]
     some = as_like(rng.permutation(n)[:QUERIES], problem.x, dtype=namespace(problem.x).int64)
-    draws = min(max(QUERIES // (2 * n), 1), 4)  # with few points, one null says little
+    draws = min(max(QUERIES // (2 * n), 1), REPEATS)  # with few points, one null says little
     # the nulls one after the other, the map in parallel: while one runs an SVD on one core, the other has both
     with own_threads(), ThreadPoolExecutor(1) as pool:
         measured = partial(hold_out, problem, w, some)
@@ -83,7 +88,7 @@ def try_unseen(problem: Problem, w: Array, rng: np.random.Generator) -> Unseen:
 def gather_evidence(problem: Problem, w: Array, rng: np.random.Generator) -> Evidence:
     """Measure the evidence for a map w (dx, dy); rivals and better answers are counted elsewhere."""
     unseen = try_unseen(problem, w, rng)
-    found, count = unseen.held, max(REFLECTED_POINTS, 3 * problem.x.shape[1])
+    found, count = unseen.held, max(REFLECTED_POINTS, (PER_DIMENSION + 1) * problem.x.shape[1])
     mirrored = fit_reflections(problem, w, unseen.rows[:count], rng)
     variance = mean_square(problem.y - problem.b @ problem.y, problem.b)
     return Evidence(

@@ -136,7 +136,7 @@ class Sinkhorn:
         Fit the map at the end to mutual nearest neighbours only. Better if part of a cloud has no counterpart, since the
         plan must match those points too. Translation and verdict are those of all points.
     stages : Stages, optional
-        By default 1,500 points for more than 3,000, then seven times as many; none if ``schedule`` is given.
+        By default 1,500 points for more than 3,000, then ten times as many; none if ``schedule`` is given.
     memory : str or int, optional
         Memory limit such as "2GiB", which decides dense or streamed. By default half of the free memory.
 

@@ -18,9 +18,9 @@ from ..rows import ALL, Rows
 from ..transport.schedule import Schedule
 from .budget import Budgets, make_budgets, relative_spacing
 from .history import Step
-from .options import Maps, Rotations, Solver
+from .options import Maps, Rotations, Sinkhorn, Solver
 from .overlap import Overlap, Scales, measure_scales
-from .tuning import PARTIAL_EPSILON, PARTIAL_SWEEPS, PER_DIMENSION, ROUGH_STEPS, SAME_ANSWER, SLACK, STAGE_POINTS
+from .tuning import DECAY, PARTIAL_EPSILON, PARTIAL_SWEEPS, PER_DIMENSION, ROUGH_STEPS, SAME_ANSWER, SLACK, STAGE_POINTS
 
 Observer = Callable[[Step], object]
 
@@ -216,7 +216,7 @@ def allow_unmatched(problem: Problem, overlap: Overlap, *, translate: bool, rng:
     if problem.budgets.adaptive:
         first, last = PARTIAL_EPSILON
         solve = replace(
-            solve, schedule=Schedule(first, 0.75, last), plan_max_iter=min(PARTIAL_SWEEPS, solve.plan_max_iter)
+            solve, schedule=Schedule(first, DECAY**2, last), plan_max_iter=min(PARTIAL_SWEEPS, solve.plan_max_iter)
         )
         solve = solve.at_most(2 * ROUGH_STEPS)
     whole = xp.concat([x, xp.ones_like(x[:, :1])], axis=1) if translate else x
@@ -285,9 +285,12 @@ def transport_cost(problem: Problem, moment: Array, w: Array) -> Array:
 
 
 def slack(problem: Problem, value: float) -> float:
-    """Return how far below ``value`` (an objective times ``sign``) another counts as equal: 5 % of the gap to a perfect score."""
+    """Return how far below ``value`` (an objective times ``sign``) another counts as equal: 5 % of the gap to a perfect score.
+
+    And as much as an error of the marginals within tolerance changes an objective.
+    """
     perfect = problem.score_scale if problem.sign > 0 else 0.0
-    return SLACK * abs(perfect - abs(value)) + 1e-3 * problem.variance_scale
+    return SLACK * abs(perfect - abs(value)) + Sinkhorn.plan_tol * problem.variance_scale
 
 
 def same_answers(problem: Problem, w: Array, others: Array) -> np.ndarray[Any, np.dtype[np.bool_]]:

@@ -14,9 +14,8 @@ from ..retrieval.nearest import nearest
 from ..transport.exact import are_uniform, exact_plan
 from ..transport.plan import EntropicPlan, SparsePlan
 from .history import History, StartRecord, Status
+from .tuning import QUERIES
 from .verdict import Verdict
-
-ONE_TO_ONE = 2000  # points up to which matches are assigned one to one by default
 
 
 @dataclass(frozen=True, repr=False)
@@ -120,7 +119,7 @@ class Alignment:
     def _matches(self, how: str) -> Array:
         plan = self.plan
         if how == "auto":
-            small = plan.z.shape[0] == plan.y.shape[0] <= ONE_TO_ONE
+            small = plan.z.shape[0] == plan.y.shape[0] <= QUERIES
             soft = isinstance(plan, EntropicPlan) and small and are_uniform(plan.a, plan.b)
             how = "assignment" if soft else "plan"
         if how == "plan":

@@ -13,7 +13,7 @@ from ...transport.plan import EntropicPlan, SparsePlan
 from ..budget import Budget
 from ..history import History, Step
 from ..problem import Problem, transport_cost
-from ..tuning import ROUGH_STEPS
+from ..tuning import LOOSER, ROUGH_STEPS
 from .partial import PartialCoupler, fit_matched
 from .steps import EntropicCoupler, ExactCoupler, PlanStep, best_maps, make_coupler
 
@@ -85,7 +85,7 @@ def alternate(
     settled = np.zeros(maps.shape[0], dtype=bool)
     for _ in range(budget.max_iter):
         floor_steps += epsilon <= floor
-        tol = budget.plan_tol if floor_steps else 10 * budget.plan_tol
+        tol = budget.plan_tol if floor_steps else LOOSER * budget.plan_tol
         plan = coupler.couple(w, epsilon * unit, tol=tol)  # lines 8-14: C, Sinkhorn, Γ
         # lines 15-18: SVD, spectrum, P
         step, moment = best_maps(problem, plan, w) if plan.mass is None else fit_matched(problem, plan)

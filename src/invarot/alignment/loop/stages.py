@@ -12,7 +12,7 @@ from ...retrieval.thinning import FEW, thin
 from ...rows import ALL
 from ..budget import Budget
 from ..problem import Problem
-from ..tuning import BRIEF_STEPS, COARSE_EPSILON, ROUGH_STEPS, STAGE_POINTS, STAGE_RATIO
+from ..tuning import BRIEF_STEPS, COARSE_EPSILON, LOOSER, ROUGH_STEPS, STAGE_POINTS
 from .alternate import Run, alternate
 
 
@@ -48,8 +48,8 @@ def stage_sizes(problem: Problem, budget: Budget) -> list[int]:
     if not (budgets.adaptive and budget.schedule is not None and problem.large):
         return []
     sizes = [STAGE_POINTS]
-    while sizes[-1] * STAGE_RATIO * 3 < count:
-        sizes.append(sizes[-1] * STAGE_RATIO)
+    while 2 * LOOSER * sizes[-1] < count:
+        sizes.append(LOOSER * sizes[-1])
     return sizes if budget.schedule.epsilon > COARSE_EPSILON else sizes[1:]  # a race was the first
 
 

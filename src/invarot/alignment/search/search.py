@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from inspect import signature
 from itertools import islice
 from typing import Any
 
@@ -24,7 +25,7 @@ from ..loop.alternate import Run
 from ..loop.batches import STARTS_PER_BATCH, make_batches, run_batches
 from ..loop.stages import solve_in_stages, stage_sizes
 from ..problem import Problem, distinct, same_answer, slack
-from ..tuning import COMPARED_POINTS, SURE_SURPLUS, SURE_TWINS
+from ..tuning import FEW_POINTS, STARTS_COMPARED
 from .asked import DRAWN, Asked
 from .heats import choose_finalists, race_points, run_heats
 
@@ -56,9 +57,9 @@ def find_plain(problem: Problem, asked: Asked, found: Found, rng: np.random.Gene
 
     With few points a wrong answer may also fit unseen ones; a better answer shows that. Many starts test each other.
     """
-    chosen = asked.name != "auto" and len(found.starts) <= STARTS_PER_BATCH
+    chosen = asked.name != "auto" and len(found.starts) <= STARTS_COMPARED
     rotations = isinstance(problem.maps, RotationGroup)
-    if problem.largest > COMPARED_POINTS or problem.seed_moment is not None or not (chosen or rotations):
+    if problem.largest > FEW_POINTS or problem.seed_moment is not None or not (chosen or rotations):
         return ()
     maps = SchattenBall(math.inf, problem.maps.radius) if rotations else problem.maps
     plain = replace(problem, maps=maps, on_step=None)
@@ -114,8 +115,7 @@ def explains_unseen(problem: Problem, w: Array, rng: np.random.Generator) -> boo
     copies of one cloud, never for two samples of one shape. Or maps fitted without them send them to the same targets more
     often than chance by many standard errors: in many dimensions only a right map does.
     """
-    found = try_unseen(problem, w, rng)
-    return found.held.twins >= SURE_TWINS or found.surplus * found.points**0.5 >= SURE_SURPLUS
+    return try_unseen(problem, w, rng).sure
 
 
 def note_unused(problem: Problem, asked: Asked, records: tuple[StartRecord, ...]) -> tuple[str, ...]:
@@ -127,9 +127,8 @@ def note_unused(problem: Problem, asked: Asked, records: tuple[StartRecord, ...]
         notes.append(f"schedule: epsilon {end} instead, which {problem.x.dtype} can tell from 0 and from infinity")
     stages = problem.budgets.stages
     sizes = stage_sizes(problem, problem.budgets.solve)
-    subsampled = {"auto": race_points(len(records)), "leading": 2000}
-    subsampled.update(dict.fromkeys(("signature", "fused", "seeds"), 5000))
-    first_rows = problem.largest > subsampled.get(asked.name, 400 if asked.name == "relaxation" else problem.largest)
+    subsampled = race_points(len(records)) if asked.name == "auto" else count_drawn(asked.name)
+    first_rows = subsampled is not None and problem.largest > subsampled
     if problem.ordered and not first_rows and not (sizes and (stages is None or stages.of == "points")):
         notes.append(f"ordered: no effect, since no rows were drawn from {problem.largest} points")
     if stages is not None and stages.as_tuple() and not sizes:
@@ -140,6 +139,12 @@ def note_unused(problem: Problem, asked: Asked, records: tuple[StartRecord, ...]
     if asked.name == "auto" and asked.n_jobs > 1 and len(records) <= STARTS_PER_BATCH and finished == 1:
         notes.append(f"n_jobs: no effect, since {len(records)} starts make 1 batch")
     return tuple(notes)
+
+
+def count_drawn(start: str) -> int | None:
+    """Return how many rows of larger clouds a start uses; None: all of them."""
+    options = signature(STARTS[start]).parameters if start in STARTS else {}
+    return next((options[name].default for name in ("size", "sizes", "n_points") if name in options), None)
 
 
 def make_starts(problem: Problem, asked: Asked, rng: np.random.Generator) -> Wave:
