@@ -13,9 +13,9 @@ import numpy as np
 from ..arrays import Array, as_like, namespace, to_numpy, transpose
 from ..geometry.frames import weighted_second_moment
 from ..transport.schedule import Schedule
-from .loop.alternate import Run
+from .loop.alternate import Run, alternate
 from .loop.batches import make_batches
-from .loop.stages import solve_in_stages, subproblem
+from .loop.stages import subproblem
 from .options import Sinkhorn
 from .problem import Problem, same_answers
 from .reflections import reflect
@@ -37,7 +37,7 @@ def run_contest(problem: Problem, w: Array, rng: np.random.Generator) -> float:
         plan_tol=LOOSER * Sinkhorn.plan_tol, memory=None,  # batches are cut to the bound; one kernel of so few points is small
     )  # fmt: skip
     maps = xp.concat([w[None], reflect(small, w, rng)])
-    runs = [solve_in_stages(small, maps[part], budget, rng=rng) for part in make_batches(small, maps.shape[0])[0]]
+    runs = [alternate(small, maps[part], budget) for part in make_batches(small, maps.shape[0])[0]]
     ends = [(run, index) for run in runs for index in range(len(run.values))]
     found = xp.concat([run.maps for run in runs])
     other = np.flatnonzero(~same_answers(small, found[0], found[1:])) + 1

@@ -23,7 +23,6 @@ from ..geometry.orthogonal import RotationGroup
 from ..geometry.schatten import SchattenBall, extreme_spectrum
 from ..retrieval.nearest import find_mutual_nearest, nearest
 from ..threads import map_blocks, own_threads
-from .contest import run_contest
 from .problem import Problem
 from .reflections import fit_reflections
 from .tuning import NULL_ROUNDS, PER_DIMENSION, QUERIES, REFLECTED_POINTS, REPEATS, SURE_ERRORS, SURE_TWINS
@@ -86,7 +85,7 @@ def try_unseen(problem: Problem, w: Array, rng: np.random.Generator) -> Unseen:
 
 
 def gather_evidence(problem: Problem, w: Array, rng: np.random.Generator) -> Evidence:
-    """Measure the evidence for a map w (dx, dy); rivals and better answers are counted elsewhere."""
+    """Measure the evidence for a map w (dx, dy); the contest, rivals and better answers are added elsewhere."""
     unseen = try_unseen(problem, w, rng)
     found, count = unseen.held, max(REFLECTED_POINTS, (PER_DIMENSION + 1) * problem.x.shape[1])
     mirrored = fit_reflections(problem, w, unseen.rows[:count], rng)
@@ -97,7 +96,6 @@ def gather_evidence(problem: Problem, w: Array, rng: np.random.Generator) -> Evi
         surplus=unseen.surplus,
         twins=found.twins,
         points=unseen.points,
-        contest=run_contest(problem, w, rng),
         least_errors=mirrored.smallest(mirrored.errors),
         crowding=mirrored.mean(mirrored.crowding),
         inner_crowding=mirrored.mean(mirrored.inner_crowding),

@@ -22,7 +22,7 @@ from ..candidate import Candidate, Found, make_candidate
 from ..evidence import try_unseen
 from ..history import StartRecord
 from ..loop.alternate import Run
-from ..loop.batches import STARTS_PER_BATCH, make_batches, run_batches
+from ..loop.batches import STARTS_PER_BATCH, make_batches, prepare_batches
 from ..loop.stages import solve_in_stages, stage_sizes
 from ..problem import Problem, distinct, same_answer, slack
 from ..tuning import FEW_POINTS, STARTS_COMPARED
@@ -98,8 +98,8 @@ def solve_wave(
     budget = problem.budgets.rough_finals if problem.large else problem.budgets.after_race
     solves = [partial(_solve, maps=maps[k][None], budget=budget) for k in chosen]
     _, jobs = make_batches(problem, len(chosen), most=1, n_jobs=n_jobs)
-    runs = run_batches(problem, solves, rng=rng, n_jobs=jobs)
-    finals = [make_candidate(problem, run, 0, wave.names[k]) for k, run in zip(chosen, runs, strict=True)]
+    batches = prepare_batches(problem, solves, rng=rng, n_jobs=jobs)
+    finals = [make_candidate(problem, batch(), 0, wave.names[k]) for k, batch in zip(chosen, batches, strict=True)]
     rest = [k for k in range(len(wave.names)) if k not in chosen]
     return finals, [StartRecord(wave.names[k], float(problem.sign * values[k]), False) for k in rest]
 
@@ -170,7 +170,7 @@ def solve_all(problem: Problem, wave: Wave, asked: Asked, rng: np.random.Generat
     budget = problem.budgets.after_race if asked.name == "fused" else problem.budgets.solve
     parts, jobs = make_batches(problem, len(wave.names), most=STARTS_PER_BATCH, n_jobs=asked.n_jobs)
     solves = [partial(_solve, maps=wave.maps[part], budget=budget) for part in parts]
-    runs = list(run_batches(problem, solves, rng=rng, n_jobs=jobs))
+    runs = [batch() for batch in prepare_batches(problem, solves, rng=rng, n_jobs=jobs)]
     ends = [(run, index) for run in runs for index in range(len(run.values))]
     records = tuple(
         StartRecord(name, float(run.objectives[index]), True)
