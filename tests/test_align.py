@@ -332,7 +332,7 @@ def test_every_option_is_tested():
     """In the list above, or in one of the tests that follow (the names after it)."""
     tried = {name for option in OPTIONS for name in option}
     named = set(inspect.signature(invarot.align).parameters) - {"x", "y"}
-    assert named - tried == {"effort", "require", "device", "on_step", "progress", "search"}
+    assert named - tried == {"effort", "require", "device", "on_step", "search"}
     assert {one.name for one in fields(Sinkhorn)} == {"memory", *(name for change in SOLVERS for name in change)}
     assert {one.name for one in fields(Search)} == {"ordered", "side", "side_weight", "seed_weight", "n_jobs"}
 

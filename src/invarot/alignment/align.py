@@ -53,7 +53,6 @@ def align(
     device: str | None = None,
     rng: int | np.random.Generator = 0,
     on_step: Observer | None = None,
-    progress: bool = False,
     solver: Sinkhorn | Exact | None = None,
     search: Search | None = None,
 ) -> Alignment:
@@ -93,10 +92,7 @@ def align(
     rng : int or numpy.random.Generator
         Same rng, same answer.
     on_step : callable, optional
-        Called with each :class:`Step` as it is done.
-    progress : bool
-        Show the log on standard error: a live line on a terminal, else a line every few seconds. The logger ``"invarot"``
-        gets these lines in any case.
+        Called with each :class:`Step` as it is done. :func:`invarot.show_progress` shows the steps as they come.
     solver : Sinkhorn or Exact, optional
         How a start is solved: schedule of epsilon, tolerances, objective, stages, memory.
     search : Search, optional
@@ -121,7 +117,6 @@ def align(
         raise InputError(f"on_step: expected a function of one Step, got {type(on_step).__name__}")
     if require is not None:
         check_choice(require, "require", SOUND)
-    check_flag(progress, "progress")
     translate, scale = check_flag(translate, "translate"), check_flag(scale, "scale")
     generator = check_rng(rng)
     came, x, y = _check_clouds(x, y, device)
@@ -138,7 +133,7 @@ def align(
     side = None if search.side is None else keep_rows(search.side, a, b)
     asked = check_asked(problem, start, n_starts, effort, seeds, search, side)
 
-    with run(progress=progress), own_threads():
+    with run(), own_threads():
         log(f"align: {x.shape[0]:,} × {y.shape[0]:,} points, {x.shape[1]} and {y.shape[1]} dimensions")
         if part is None:
             found = improve(problem, run_search(problem, asked, generator), refitting=solver.refit)
