@@ -25,10 +25,8 @@ from ..retrieval.nearest import find_mutual_nearest, nearest
 from ..threads import map_blocks, own_threads
 from .problem import Problem
 from .reflections import fit_reflections
-from .tuning import NULL_ROUNDS, PER_DIMENSION, QUERIES, REFLECTED_POINTS, REPEATS, SURE_ERRORS, SURE_TWINS
+from .tuning import FOLDS, NULL_ROUNDS, PER_DIMENSION, QUERIES, REFLECTED_POINTS, REPEATS, SURE_ERRORS, SURE_TWINS
 from .verdict import Evidence
-
-FOLDS = REPEATS  # a point is tested with a map fitted on the other three quarters
 
 
 @dataclass(frozen=True)

@@ -20,11 +20,9 @@ from ..errors import InputError
 from ..geometry.surfaces import Sample, measure_relative_gaps
 from ..retrieval.nearest import nearest_distances, neighbour_distances
 from ..retrieval.thinning import FEW
-from .tuning import BRIEF_STEPS, FEW_POINTS, LARGEST_CUT, LOOSER, REPEATS, SAME_ANSWER
+from .tuning import BRIEF_STEPS, FEW_POINTS, LARGEST_CUT, LOOSER, NEVER_FAR, REPEATS, SAME_ANSWER
 
 Floats = np.ndarray[Any, Any]
-# squared distance over the size of neighbourhoods, twice as wide as their spacing, below which a counterpart cannot be mistaken
-NEVER_FAR = 1 / (4 * LARGEST_CUT)
 
 
 @dataclass(frozen=True)

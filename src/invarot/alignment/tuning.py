@@ -29,9 +29,7 @@ SLACK = 0.05  # of the gap to a perfect score: values this close count as equal
 SAME_ANSWER = 0.1  # distance between the images of two maps, over their spread, up to which they are the same answer
 FINALISTS = 3  # candidates of a race that may continue to the full problem
 SURE_TWINS = 0.5  # unseen points this much nearer to their targets than to their neighbours end the search
-SURE_ERRORS = (
-    10  # so do maps fitted without points that agree on them by so many standard errors (1/√N) more than chance
-)
+SURE_ERRORS = 10  # so does an agreement of maps fitted without them, beyond chance by so many standard errors (1/√N)
 TELLING_ERRORS = 2.5  # standard errors by which a rigid motion fits surfaces better than a rival
 
 # -- evidence
@@ -53,15 +51,12 @@ PARTIAL_SWEEPS = ROUGH_STEPS // 2  # of Sinkhorn per step where mass may stay un
 PARTIAL_EPSILON = 1 / 2, 1 / (2 * LOOSER)  # over the squared cut: the price of an unmatched point is half of that
 
 STARTS_COMPARED = 2 * REPEATS  # rigid motions that are fitted; so many requested starts, or more, test each other
-QUERIES = (
-    REPEATS * FEW_POINTS
-)  # points used for evidence, a quarter of them in each fold; points that vote, or are assigned
-RACE_ENTRIES = (
-    STARTS_COMPARED * STAGE_POINTS**2
-)  # of all plans of a race together: so many starts on the points of a stage
+QUERIES = REPEATS * FEW_POINTS  # points of the evidence, a quarter of them in each fold; that vote; that are assigned
+RACE_ENTRIES = STARTS_COMPARED * STAGE_POINTS**2  # of all plans of a race: so many starts on the points of a stage
 SURFACE_POINTS = LOOSER * QUERIES  # of each cloud, at most, that show the surfaces of the last fit
 SLIDING_POINTS = LOOSER * FEW_POINTS  # of these that are fitted
 
+FOLDS = REPEATS  # a point is tested with a map fitted on the other three quarters
 NULL_ROUNDS = REPEATS  # of neighbours and map in the fit to the null
 REFLECTION_ROUNDS = REPEATS // 2  # of neighbours and map in the fit of reflections
 REFLECTIONS = REPEATS, REFLECTIONS_MOST  # least and largest number of them
@@ -69,3 +64,8 @@ REFLECTED_AXES = REPEATS * PROBES  # dimensions times reflections, in between
 DISTINCT = REPEATS  # distinct points of a cloud, one per fold, below which nothing is shown
 COPIES = 1 - SAME_ANSWER**2  # twins from which points are within that share of the spacing from their targets
 ELSEWHERE = SAME_ANSWER  # share of targets nearer to an image than the target of a reflection, beyond which it is another answer
+
+REACH = LARGEST_CUT**0.5  # distance over which pairs of surfaces are sought, over the spacing
+NEVER_FAR = (
+    1 / (2 * REACH) ** 2
+)  # squared distance, over the size of a neighbourhood of two spacings, that is always near

@@ -16,8 +16,6 @@ from ..options import Sinkhorn
 from ..problem import Problem
 from ..tuning import LOOSER, PLAN_SWEEPS
 
-MAP_TOL = Sinkhorn.tol / LOOSER  # of Frank–Wolfe in one map step: the next one continues from its map
-
 
 @dataclass(frozen=True)
 class PlanStep:
@@ -117,8 +115,7 @@ def best_maps(problem: Problem, plan: PlanStep, w: Array) -> tuple[MapStep, Arra
     if problem.seed_moment is not None:
         moment = moment + problem.seed_moment
     if problem.objective == "transport" and isinstance(problem.maps, SchattenBall):
-        step = best_quadratic_map(
-            problem.maps, problem.second_moment, moment, start=w, tol=MAP_TOL, max_iter=PLAN_SWEEPS
-        )
+        tol = Sinkhorn.tol / LOOSER  # the next step continues from this map
+        step = best_quadratic_map(problem.maps, problem.second_moment, moment, start=w, tol=tol, max_iter=PLAN_SWEEPS)
         return step, moment
     return MapStep(problem.maps.best_map(moment), xp.zeros_like(moment[..., 0, 0]), 1), moment

@@ -15,11 +15,9 @@ from scipy.linalg import expm
 
 from ...geometry.surfaces import Sample, find_slip, measure_misfit, sample_surface, slide_on_surfaces
 from ...retrieval.thinning import thin
-from ..tuning import FEW_POINTS, LARGEST_CUT, PROBES, REPEATS, ROUGH_STEPS, STARTS_COMPARED, SURE_ERRORS, TELLING_ERRORS
+from ..tuning import FEW_POINTS, PROBES, REACH, REPEATS, ROUGH_STEPS, STARTS_COMPARED, SURE_ERRORS, TELLING_ERRORS
 
 Floats = np.ndarray[Any, Any]
-
-REACH = LARGEST_CUT**0.5  # distance over which pairs are sought, over the spacing
 
 
 @dataclass(frozen=True, eq=False)
