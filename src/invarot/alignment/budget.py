@@ -16,7 +16,6 @@ from .tuning import (
     LOOSER,
     ROUGH_STEPS,
     SEARCH_FLOOR,
-    SHARPEST,
 )
 
 
@@ -141,7 +140,8 @@ def make_budgets(solver: Solver, spacing: float) -> Budgets:
     schedule, sharpest = solver.schedule, None
     adaptive = schedule is None
     if schedule is None:
-        sharpest = min(max(spacing / LOOSER, SHARPEST), COARSE_EPSILON)
+        # what single points change below the tolerance of the marginals does not show
+        sharpest = min(max(spacing, Sinkhorn.plan_tol) / LOOSER, COARSE_EPSILON)
         schedule = Schedule(FIRST_EPSILON, DECAY, max(sharpest, SEARCH_FLOOR), adaptive=True)
     elif not isinstance(schedule, Schedule):
         schedule = Schedule.fixed(float(schedule))

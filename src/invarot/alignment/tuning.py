@@ -45,7 +45,6 @@ LARGEST_CUT = 16.0  # squared cut over the squared residual of matched points, a
 # derived: no number of their own
 
 SEARCH_FLOOR = COARSE_EPSILON / LOOSER  # the last epsilon of a search; below it only the best candidate is sharpened
-SHARPEST = SEARCH_FLOOR / LOOSER  # the smallest epsilon that is chosen here
 PLAN_SWEEPS = LOOSER * ROUGH_STEPS  # of Sinkhorn, at most, in a plan that is solved alone; steps of Frank–Wolfe
 PARTIAL_SWEEPS = ROUGH_STEPS // 2  # of Sinkhorn per step where mass may stay unmatched: the cut moves with every step
 PARTIAL_EPSILON = 1 / 2, 1 / (2 * LOOSER)  # over the squared cut: the price of an unmatched point is half of that
