@@ -62,6 +62,7 @@ WITHIN = (
     {"loop.alternate"},
     {"loop.partial"},
     {"loop.steps"},
+    {"unmatched"},
     {"problem"},
     {"budget", "paper"},
     {"options", "overlap"},

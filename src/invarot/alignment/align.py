@@ -27,11 +27,12 @@ from .judging.judge import judge
 from .options import Exact, Maps, Rotations, Schatten, Search, Sinkhorn, Solver
 from .overlap import check_overlap
 from .package import describe_options, package
-from .problem import Observer, Problem, add_seeds, allow_unmatched, check_partial, pose
+from .problem import Observer, Problem, add_seeds, pose
 from .result import Alignment
 from .search.asked import SEED_WEIGHT, check_asked, keep_pairs, keep_rows
 from .search.partial import search_partial
 from .search.search import search as run_search
+from .unmatched import allow_unmatched, check_partial
 from .verdict import SOUND
 
 

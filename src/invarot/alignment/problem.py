@@ -15,12 +15,11 @@ from ..geometry.frames import Frame, make_frame, mean_square, weighted_mean, wei
 from ..geometry.orthogonal import RotationGroup
 from ..geometry.schatten import SchattenBall, identity_radius
 from ..rows import ALL, Rows
-from ..transport.schedule import Schedule
 from .budget import Budgets, make_budgets, relative_spacing
 from .history import Step
 from .options import Maps, Rotations, Sinkhorn, Solver
-from .overlap import Overlap, Scales, measure_scales
-from .tuning import DECAY, PARTIAL_EPSILON, PARTIAL_SWEEPS, PER_DIMENSION, ROUGH_STEPS, SAME_ANSWER, SLACK, STAGE_POINTS
+from .overlap import Overlap, Scales
+from .tuning import PER_DIMENSION, SAME_ANSWER, SLACK, STAGE_POINTS
 
 Observer = Callable[[Step], object]
 
@@ -80,7 +79,7 @@ class Problem:
             ("y", self.y, self.b, self.frame_y),
         ):
             far = float(namespace(points).sum((frame.origin @ frame.linear) ** 2))
-            if _variance(points, weights) <= (64 * machine_epsilon(points)) ** 2 * (mean_square(points, weights) + far):
+            if variance(points, weights) <= (64 * machine_epsilon(points)) ** 2 * (mean_square(points, weights) + far):
                 found.append(name)
         return found
 
@@ -109,7 +108,7 @@ def pose(
     second_moment = weighted_second_moment(inside_x, weight_x, rows)
     cost_scale = 2 * math.sqrt(square_x * square_y) * reach or 1.0
     count = max(rows.count(inside_x), inside_y.shape[0])
-    variance_scale = math.sqrt(_variance(inside_x, weight_x, rows) * _variance(inside_y, weight_y)) * reach or 1.0
+    variance_scale = math.sqrt(variance(inside_x, weight_x, rows) * variance(inside_y, weight_y)) * reach or 1.0
     spacing = relative_spacing(second_moment, weighted_mean(inside_x, weight_x, rows), count)
     return Problem(
         x=inside_x,
@@ -182,22 +181,6 @@ def _check_together(maps: Maps, solver: Solver, scale: bool, dx: int, dy: int) -
         )
 
 
-def check_partial(maps: Maps, solver: Solver) -> None:
-    """Raise for options that ``overlap`` excludes."""
-    for name, wrong, value in (
-        ("p", not math.isinf(maps.p), f"{maps.p:g}"),
-        ("whiten", maps.whiten, "True"),
-        ("radius", maps.radius is not None, f"{maps.radius}"),
-        ("objective", solver.objective != "simplified", repr(solver.objective)),
-        ("refit", solver.refit, "True"),
-    ):
-        if wrong:
-            raise InputError(
-                f"overlap: expected None with {name}={value}; unmatched points need maps that keep distances "
-                f"and no refit: leave {name} out, or overlap"
-            )
-
-
 def add_seeds(problem: Problem, pairs: Any, weight: float) -> Problem:
     """Add known pairs (k, 2) as a linear term: weight·(mean over the pairs of xᵢᵀ yⱼ), added to the plan's moment."""
     integer = namespace(problem.x).int64
@@ -206,71 +189,8 @@ def add_seeds(problem: Problem, pairs: Any, weight: float) -> Problem:
     return replace(problem, seed_moment=weight * transpose(left) @ right / len(pairs))
 
 
-def allow_unmatched(problem: Problem, overlap: Overlap, *, translate: bool, rng: np.random.Generator) -> Problem:
-    """Return the problem in which mass may stay unmatched; the translation is then part of the map.
-
-    Epsilon is relative to the squared cut.
-    """
-    xp, x, solve = namespace(problem.x), problem.x, problem.budgets.solve
-    squares = _check_one_unit(problem)
-    if problem.budgets.adaptive:
-        first, last = PARTIAL_EPSILON
-        solve = replace(
-            solve, schedule=Schedule(first, DECAY**2, last), plan_max_iter=min(PARTIAL_SWEEPS, solve.plan_max_iter)
-        )
-        solve = solve.at_most(2 * ROUGH_STEPS)
-    whole = xp.concat([x, xp.ones_like(x[:, :1])], axis=1) if translate else x
-    return replace(
-        problem,
-        x=whole,
-        second_moment=weighted_second_moment(whole, problem.a),
-        budgets=replace(problem.budgets, solve=solve, sharpest=None),
-        cost_scale=problem.cost_scale if min(squares) else max(squares) or 1.0,
-        overlap=overlap,
-        scales=measure_scales(x, problem.y, rng),
-        affine=translate,
-    )
-
-
-def _check_one_unit(problem: Problem) -> tuple[float, float]:
-    """Return the mean squares of both clouds; raise where squared distances between them lose one of them in rounding."""
-    squares = float(namespace(problem.x).linalg.trace(problem.second_moment)), problem.mean_square_y
-    if min(problem.x.shape[0], problem.y.shape[0]) < 2:
-        raise InputError("overlap: expected at least 2 points with weight in each cloud, got 1; leave overlap out")
-    if 0 < min(squares) < machine_epsilon(problem.x) * max(squares):
-        x, y = (square**0.5 for square in squares)
-        raise InputError(
-            f"overlap: expected clouds in one unit, got points of about {x:.1g} in x and {y:.1g} in y; convert one of them, or pass "
-            "scale=True"
-        )
-    return squares
-
-
-def keep_matched(problem: Problem, w: Array, matched: tuple[Array, Array]) -> tuple[Problem, Array]:
-    """Return the problem of the points that are matched by more than half, about their centres, and the map w (dx, dy) for it."""
-    xp = namespace(problem.x)
-    x, y = (points[xp.nonzero(share > 0.5)[0]] for points, share in zip((problem.x, problem.y), matched, strict=True))
-    if min(x.shape[0], y.shape[0]) == 0:
-        x, y = problem.x[:1], problem.y[:1]
-    if problem.affine:
-        x, w = x[:, :-1], w[:-1, :]
-        x, y = x - xp.mean(x, axis=0), y - xp.mean(y, axis=0)
-    if problem.scale:
-        size = float(xp.linalg.matrix_norm(w)) / min(w.shape) ** 0.5 or 1.0
-        x, w = x * size, w / size
-    a, b = (xp.ones_like(points[:, 0]) / points.shape[0] for points in (x, y))
-    square, second = mean_square(y, b), weighted_second_moment(x, a)
-    cost_scale = 2 * math.sqrt(mean_square(x, a) * square) or 1.0
-    variance_scale = math.sqrt(_variance(x, a) * _variance(y, b)) or 1.0
-    spacing = relative_spacing(second, a @ x, max(x.shape[0], y.shape[0]))
-    kept = replace(
-        problem, x=x, y=y, a=a, b=b, second_moment=second, mean_square_y=square, cost_scale=cost_scale,
-        variance_scale=variance_scale, spacing=spacing, overlap=None, scales=None, affine=False,
-    )  # fmt: skip
-    return kept, w
-
-
-def _variance(points: Array, weights: Array, rows: Rows = ALL) -> float:
+def variance(points: Array, weights: Array, rows: Rows = ALL) -> float:
+    """Return the mean squared distance of weighted points from their mean."""
     return mean_square(points - weighted_mean(points, weights, rows), weights, rows)
 
 

@@ -56,9 +56,8 @@ def leading(
 
     Parameters
     ----------
-    x, y : arrays (n, dx), (m, dy)
-    a, b : arrays (n,), (m,)
-    rng : numpy Generator
+    x, y, a, b, rng
+        As of every start (:mod:`invarot.starts`).
     axes : ints
         Numbers of leading axes, each raced by itself (at most 16, and at most the smaller dimension).
     n_starts : int

@@ -11,9 +11,10 @@ from ...arrays import Array
 from ..candidate import Found
 from ..contest import run_contest
 from ..evidence import gather_evidence
-from ..problem import Problem, keep_matched
+from ..problem import Problem
 from ..reflections import find_elsewhere
 from ..tuning import PER_DIMENSION, SURE_TWINS
+from ..unmatched import keep_matched
 from ..verdict import SOUND, Evidence, Verdict
 from .degenerate import find_degenerate
 from .rule import decide

@@ -21,7 +21,7 @@ from ..evidence import try_unseen
 from ..history import StartRecord, Status
 from ..loop.stages import solve_in_stages, subproblem
 from ..overlap import choose_cut, match_on_surfaces, score_map
-from ..problem import Problem, distinct, keep_matched, same_answer
+from ..problem import Problem, distinct, same_answer
 from ..tuning import (
     FINALISTS,
     PER_DIMENSION,
@@ -33,6 +33,7 @@ from ..tuning import (
     STAGE_POINTS,
     SURFACE_POINTS,
 )
+from ..unmatched import keep_matched
 from .asked import Asked
 from .motions import choose_motion
 from .search import make_starts, make_waves, solve_wave
