@@ -41,15 +41,12 @@ PER_DIMENSION = (
 # -- judging (evidence.py, judging/)
 QUERIES = 2000  # maximal number of points used for evidence, and among which neighbours are sought
 NULL_ROUNDS = 4  # rounds of neighbours and map in the fit to the null
-REFLECTIONS = 4, 12  # least and largest number of reflected copies of the map, refitted to compare with
-REFLECTED_AXES = 400  # dimensions times copies, in between
-REFLECTED_POINTS = 256  # source points they are refitted on, or three per dimension if that is more
-REFLECTION_ROUNDS = 2  # rounds of neighbours and map in their fit
+REFLECTIONS = 12  # reflected copies of the map to compare with; all of them in up to three dimensions
 ELSEWHERE = (
     0.1  # share of targets nearer to an image than the target of a reflection, beyond which it is another answer
 )
 CONTEST_AXES = 30  # leading axes in which a map is compared with its reflections by balanced plans
-CROWD = 5, 20  # the near and the far neighbour whose distance says how crowded it is at a point
+NEIGHBOURS = 20  # nearest points that show the surroundings of a point
 DISTINCT = 4  # distinct points of a cloud, below which nothing is shown
 COPIES = 0.99  # twins, from which points lie on their targets even on a line, or if all distances are alike
 ROOM = 1.6  # points per effective dimension, below which they are nearly a simplex

@@ -9,9 +9,9 @@ import numpy as np
 
 from ...arrays import Array
 from ..candidate import Found
+from ..elsewhere import find_elsewhere
 from ..evidence import gather_evidence
 from ..problem import Problem, keep_matched
-from ..reflections import find_elsewhere
 from ..tuning import PER_DIMENSION, SURE_TWINS
 from ..verdict import SOUND, Evidence, Verdict
 from .degenerate import find_degenerate
