@@ -26,8 +26,7 @@ from invarot.alignment.verdict import Evidence
 
 RULE_FILE = Path(rule.__file__).with_name("rule.json")
 COUNTS = ("points", "rivals", "better")
-SIGNS = {"least_errors": 1, "contest": 1, "crowding": 1, "inner_crowding": 1, "near": -1, "residual": -1, "surplus": 1,
-         "better": -1, "rivals": -1}  # fmt: skip
+SIGNS = {"nearer": 1, "drift": 1, "shape": 1, "crowding": 1, "near": -1, "better": -1, "rivals": -1}
 FINE, COARSE, LABELS = 0.05, 0.2, 0.9
 WRONG_ALIGNED, WRONG_COARSE = 0.003, 0.01  # of the wrong ones of families left out, what thresholds may let through
 TAIL = 0.08  # share of the wrong ones from which this is extrapolated

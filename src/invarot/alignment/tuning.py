@@ -1,4 +1,4 @@
-"""Every tuned number of the solver, in one place: 25 of them, and below them what is derived from them.
+"""Every tuned number of the solver, in one place, and below them what is derived from them.
 
 results/tuning.md has the experiment behind each. An epsilon is relative to the cost scale of the problem; an objective is relative
 to its score scale. ``python benchmarks/architecture.py --numbers`` lists every number that stands elsewhere in ``alignment/``, with
@@ -19,7 +19,6 @@ REPEATS = 4  # how often something is repeated where once says little: folds, nu
 # -- how many points are enough
 STAGE_POINTS = 1500  # of the first stage; problems with at most twice as many have no stages
 FEW_POINTS = 500  # on which answers are compared: of default starts, of reflections, of rigid motions, of random maps
-REFLECTED_POINTS = 256  # on which reflected maps are refitted, or three per dimension if that is more
 PROBES = 100  # points, and axes, of which each one is tried: for symmetries, for swaps of two matches
 PER_DIMENSION = 2  # fewer do not determine a map, so that matches may be swapped and cannot be refitted
 SIMPLEX_POINTS = 1.6  # per effective dimension, below which points are nearly a simplex
@@ -33,9 +32,10 @@ SURE_ERRORS = 10  # so does an agreement of maps fitted without them, beyond cha
 TELLING_ERRORS = 2.5  # standard errors by which a rigid motion fits surfaces better than a rival
 
 # -- evidence
-REFLECTIONS_MOST = 12  # reflected copies of the map, refitted to compare with
+REFLECTIONS = 12  # reflected copies of the map to compare with; all of them in up to three dimensions
 CONTEST_AXES = 30  # leading axes in which a map is compared with its reflections by balanced plans
-CROWD = 5, 20  # the near and the far neighbour whose distance says how crowded it is at a point
+NEIGHBOURS = 20  # nearest points that show the surroundings of a point
+DOUBLINGS = 9  # the 1st, 2nd, 4th … 256th neighbour, whose distances say how crowded it is
 OTHER_SIZE = 2.0  # ratio of spreads from which scale=True is suggested
 
 # -- clouds that correspond in part
@@ -57,9 +57,6 @@ SLIDING_POINTS = LOOSER * FEW_POINTS  # of these that are fitted
 
 FOLDS = REPEATS  # a point is tested with a map fitted on the other three quarters
 NULL_ROUNDS = REPEATS  # of neighbours and map in the fit to the null
-REFLECTION_ROUNDS = REPEATS // 2  # of neighbours and map in the fit of reflections
-REFLECTIONS = REPEATS, REFLECTIONS_MOST  # least and largest number of them
-REFLECTED_AXES = REPEATS * PROBES  # dimensions times reflections, in between
 DISTINCT = REPEATS  # distinct points of a cloud, one per fold, below which nothing is shown
 COPIES = 1 - SAME_ANSWER**2  # twins from which points are within that share of the spacing from their targets
 ELSEWHERE = SAME_ANSWER  # share of targets nearer to an image than the target of a reflection, beyond which it is another answer

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 
 from ...arrays import Array
 from ..candidate import Found
 from ..contest import run_contest
+from ..elsewhere import find_elsewhere
 from ..evidence import gather_evidence
 from ..problem import Problem
-from ..reflections import find_elsewhere
 from ..tuning import PER_DIMENSION, SURE_TWINS
 from ..unmatched import keep_matched
 from ..verdict import SOUND, Evidence, Verdict
@@ -46,7 +46,7 @@ def doubt(verdict: Verdict) -> Verdict:
 
 def measure(problem: Problem, w: Array, rng: np.random.Generator) -> Evidence:
     """Return all evidence for a map w (dx, dy) that does not depend on other answers."""
-    return replace(gather_evidence(problem, w, rng), contest=run_contest(problem, w, rng))
+    return replace(gather_evidence(problem, w, rng), **asdict(run_contest(problem, w, rng)))
 
 
 def judge_map(

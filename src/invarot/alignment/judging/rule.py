@@ -18,16 +18,14 @@ def features(evidence: Evidence) -> dict[str, float]:
 
     ``near`` is the log of the squared distance to the targets over that between neighbours.
     """
-    points = max(evidence.points, 1)
-    errors, contest = (math.copysign(math.log1p(abs(one)), one) for one in (evidence.least_errors, evidence.contest))
+    errors = (math.copysign(math.log1p(abs(one)), one) for one in (evidence.nearer, evidence.shape, evidence.crowding))
+    nearer, shape, crowding = (_clip(one, -4.0, 5.0) for one in errors)
     return {
-        "least_errors": _clip(errors, -5.0, 5.0),
-        "contest": _clip(contest, -4.0, 5.0),
-        "crowding": _clip(evidence.crowding, -1.0, 1.5),
-        "inner_crowding": _clip(evidence.inner_crowding, -1.0, 1.5),
+        "nearer": nearer,
+        "drift": _clip(evidence.drift, -1.0, 1.5),
+        "shape": shape,
+        "crowding": crowding,
         "near": _clip(math.log(max(1 - evidence.twins, 1e-4)), -4.0, 2.0),
-        "residual": _clip(math.log(max(evidence.residual, 1e-6)), -6.0, 1.0),
-        "surplus": _clip(evidence.surplus * points**0.5 / 10, -0.5, 1.5),
         "better": float(min(evidence.better, 1)),
         "rivals": float(min(evidence.rivals, 1)),
     }
