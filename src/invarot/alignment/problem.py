@@ -14,13 +14,14 @@ from ..errors import InputError
 from ..geometry.frames import Frame, make_frame, mean_square, weighted_mean, weighted_second_moment
 from ..geometry.orthogonal import RotationGroup
 from ..geometry.schatten import SchattenBall, identity_radius
+from ..retrieval.thinning import FEW, thin
 from ..rows import ALL, Rows
 from ..transport.schedule import Schedule
 from .budget import Budgets, make_budgets, relative_spacing
 from .history import Step
 from .options import Maps, Rotations, Solver
 from .overlap import Overlap, Scales, measure_scales
-from .tuning import PARTIAL_EPSILON, PARTIAL_SWEEPS, PER_DIMENSION, ROUGH_STEPS, SAME_ANSWER, SLACK, STAGE_POINTS
+from .tuning import PARTIAL_EPSILON, PARTIAL_SWEEPS, PER_DIMENSION, QUERIES, ROUGH_STEPS, SAME_ANSWER, SLACK, STAGE_POINTS
 
 Observer = Callable[[Step], object]
 
@@ -247,14 +248,23 @@ def _check_one_unit(problem: Problem) -> tuple[float, float]:
 
 
 def keep_matched(problem: Problem, w: Array, matched: tuple[Array, Array]) -> tuple[Problem, Array]:
-    """Return the problem of the points that are matched by more than half, about their centres, and the map w (dx, dy) for it."""
+    """Return the problem of the points that are matched by more than half, and the map w (dx, dy) for it.
+
+    The offset of the map becomes the choice of the origins: the centre of x, and its image; the centre of y is another place if one
+    cloud is denser here and the other there. In the plane and in space many points are thinned to an even density: how densely a scan
+    samples a surface says nothing of the surface, and distances between its neighbours say little of how near another scan can be.
+    """
     xp = namespace(problem.x)
     x, y = (points[xp.nonzero(share > 0.5)[0]] for points, share in zip((problem.x, problem.y), matched, strict=True))
     if min(x.shape[0], y.shape[0]) == 0:
         x, y = problem.x[:1], problem.y[:1]
     if problem.affine:
-        x, w = x[:, :-1], w[:-1, :]
-        x, y = x - xp.mean(x, axis=0), y - xp.mean(y, axis=0)
+        x, y, w = x[:, :-1], y - w[-1], w[:-1, :]
+    if max(w.shape) <= FEW:
+        x, y = (as_like(thin(to_numpy(points).astype(np.float64), QUERIES), points) for points in (x, y))
+    if problem.affine:
+        centre = xp.mean(x, axis=0)
+        x, y = x - centre, y - centre @ w
     if problem.scale:
         size = float(xp.linalg.matrix_norm(w)) / min(w.shape) ** 0.5 or 1.0
         x, w = x * size, w / size

@@ -184,7 +184,8 @@ def find_slip(x: Sample, y: Sample, w: Floats, cut: float) -> tuple[Floats, Floa
 def weigh_directions(residuals: Floats, scatter: Floats) -> Floats:
     """Return the precision (k, d, d) of residuals (k, d): the inverse of their variance along each axis of the scatter (k, d, d)."""
     axes, variance = _measure_axes(residuals, scatter)
-    variance = np.maximum(variance, 1e-6 * max(float(variance.max()), 1e-300))  # copies have none
+    size = float(np.median(np.trace(scatter, axis1=1, axis2=2)))
+    variance = np.maximum(variance, max(1e-6 * float(variance.max()), 1e-15 * size, 1e-300))  # copies have none
     return np.asarray((axes / variance) @ np.swapaxes(axes, 1, 2))
 
 
