@@ -140,3 +140,25 @@ def interrupted(path, count):
         return None, seen, os.path.exists(path)
     dist.barrier()
     return found.map, seen, os.path.exists(path)
+
+
+def cut_targets():
+    """The same problems with y on every rank and cut, over two and four ranks, in blocks of a few rows; and a given map in stages."""
+    from invarot.distributed import shards
+
+    align_module.SAMPLE = 200
+    shards.BLOCK = 5 * 8 * 40  # 40 rows at a time
+    x, y, turn = clouds()
+    start = np.linalg.qr(turn + 0.1)[0]
+    cases = {
+        "auto": {}, "given": {"start": start}, "moved": {"translate": True, "scale": True},
+        "stages": {"start": turn, "solver": Sinkhorn(schedule=0.02, stages=Stages((100, 250)))},
+    }  # fmt: skip
+    found = {}
+    for count in (2, 4):
+        group = dist.new_group(list(range(count)))
+        if dist.get_rank() < count:
+            for name, options in cases.items():
+                found[name, count, "all"] = solve(x, y, group, **options)
+                found[name, count, "cut"] = solve(x, cut(y, dist.get_rank(), count), group, cut_y=True, **options)
+    return found

@@ -67,6 +67,19 @@ def test_few_bytes_are_sent_per_step():
         assert 8 * (m * sweeps + d * d) <= sent - before <= 8 * (m * sweeps + d * d) + 1024
 
 
+def test_targets_may_be_cut_too():
+    """In blocks that pass through all ranks: the answer is that of targets that every rank has."""
+    ranks = run_ranks(4, "cut_targets")[0]
+    for case in ("auto", "given", "moved", "stages"):
+        whole = ranks[0][case, 2, "all"]
+        for count in (2, 4):
+            for rank in range(count):
+                cut = ranks[rank][case, count, "cut"]
+                np.testing.assert_allclose(cut["map"], whole["map"], atol=1e-8)
+                np.testing.assert_array_equal(cut["matches"], whole["matches"])
+                assert (cut["verdict"], cut["steps"], cut["rows"]) == (whole["verdict"], whole["steps"], 300)
+
+
 def test_a_lost_rank_ends_the_others_with_a_clear_error():
     ranks, codes = run_ranks(3, "one_is_killed", lost=(1,))
     assert codes[1] == 9
