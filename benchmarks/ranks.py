@@ -182,7 +182,14 @@ def main() -> None:
     if args.rank is not None:
         print(json.dumps(solve_rank(args)))
         return
-    found: dict[str, Any] = {"commit": describe_commit(), "n": args.n, "m": args.m, "d": args.d, "start": args.start, "runs": {}}
+    found: dict[str, Any] = {
+        "commit": describe_commit(),
+        "n": args.n,
+        "m": args.m,
+        "d": args.d,
+        "start": args.start,
+        "runs": {},
+    }
     for count in args.ranks:
         found["runs"][count] = run_ranks(args, count)
         for one in found["runs"][count]:
