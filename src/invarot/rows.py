@@ -34,6 +34,9 @@ class Rows(Protocol):
     def take(self, points: Array, weights: Array, chosen: np.ndarray[Any, Any]) -> tuple[Array, Array, Rows]:
         """Return the rows ``chosen`` (sorted, of all processes together), their weights, and where they are."""
 
+    def divide(self, points: Array, weights: Array) -> tuple[Array, Array, Rows]:
+        """Return a share of the rows for each process, where every process has all of them; else the rows as they are."""
+
     def collect(self, values: Array) -> Array:
         """Return the rows (k, …) of all processes, one after the other."""
 
@@ -60,6 +63,9 @@ class AllRows:
 
     def logsumexp(self, values: Array) -> Array:
         return values
+
+    def divide(self, points: Array, weights: Array) -> tuple[Array, Array, Rows]:
+        return points, weights, self
 
     def collect(self, values: Array) -> Array:
         return values

@@ -8,6 +8,7 @@ import time
 import numpy as np
 import torch.distributed as dist
 
+import invarot
 from invarot import Schedule, Sinkhorn, Stages, distributed
 from invarot.distributed import align as align_module
 from invarot.distributed.shards import Shards
@@ -181,10 +182,10 @@ def dtensors():
     told = []
     for left, right, more in (
         (distribute_tensor(x, mesh, [Replicate()]), y, {}), (distribute_tensor(x, mesh, [Shard(1)]), y, {}),
-        (rows, all_of_y, {"cut_y": True}),
+        (rows, all_of_y, {"cut_y": True}), (rows, y, None),
     ):  # fmt: skip
         try:
-            distributed.align(left, right, **options, **more)
+            invarot.align(left, right) if more is None else distributed.align(left, right, **options, **more)
         except InputError as error:
             told.append(str(error))
     whole = [distributed.gather(one).matches("plan").numpy() for one in (plain, *found)]

@@ -99,6 +99,7 @@ def test_points_may_be_dtensors():
             "x: expected a DTensor whose rows are cut over the ranks",
             "x: expected a DTensor of whole rows",
             "cut_y: expected False with a DTensor that every rank has all of",
+            "x: expected all points on one device",
         ]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..alignment.candidate import Found, continue_from, make_candidate
 from ..alignment.history import StartRecord, Step
-from ..alignment.improve.improve import improve
+from ..alignment.improve.improve import improve, keep_rivals
 from ..alignment.improve.sharpen import sharpen
 from ..alignment.judging.hints import add_next_step
 from ..alignment.judging.judge import judge
@@ -30,7 +30,7 @@ from ..errors import InputError, NotAligned
 from ..rows import ALL, Rows
 from ..threads import own_threads
 from .checkpoint import Checkpoint
-from .shards import Shards, exchange, round_sums
+from .shards import Copies, Shards, exchange, round_sums
 from .tensors import open_tensors
 
 CHECKED = 1 << 16  # rows at a time
@@ -136,19 +136,22 @@ def align(
 def draw_sample(problem: Problem, rng: np.random.Generator) -> Problem:
     """Return the problem of a sample of x and of y, or all of y where every rank has it; the same on every rank."""
     parts = []
-    for points, weights, rows, most in (
+    for points, weights, cut, most in (
         (problem.x, problem.a, problem.rows, SAMPLE),
         (problem.y, problem.b, problem.columns, TARGETS),
     ):
-        if isinstance(rows, Shards):
-            n = rows.count(points)
+        if isinstance(cut, Shards):
+            n = cut.count(points)
             size = min(n, most)
             chosen = np.arange(size) if problem.ordered or size == n else np.sort(rng.choice(n, size, replace=False))
-            points, weights = rows.bring(points, weights, chosen)
+            points, weights = cut.bring(points, weights, chosen)
             weights = weights / float(namespace(points).sum(weights))
         parts.append((points, weights))
     (x, a), (y, b) = parts
-    return replace(problem, x=x, a=a, y=y, b=b, rows=ALL, columns=ALL)
+    rows: Rows = ALL
+    if isinstance(problem.rows, Shards) and problem.rows.count(problem.x) > SAMPLE:  # else each rank improves all of them
+        rows = Copies(problem.rows)
+    return replace(problem, x=x, a=a, y=y, b=b, rows=rows, columns=ALL)
 
 
 def solve_all_rows(
@@ -176,7 +179,9 @@ def solve_all_rows(
         best = make_candidate(problem, run, 0, asked.name)
         found = Found((best,), (StartRecord(asked.name, best.objective, True),))
     else:
-        found = improve(sample, run_search(sample, asked, rng))
+        found = run_search(sample, asked, rng)
+        # a part of the rows needs no better answer: all of them are solved next
+        found = improve(sample, found) if sample.rows is ALL else keep_rivals(sample, found, found.best)
         begun = found.best
         if keeper is not None and len(found.candidates) > 1:
             keeper.rivals = namespace(begun.map).stack([one.map for one in found.candidates[1:]])

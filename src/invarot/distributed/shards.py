@@ -74,6 +74,9 @@ class Shards:
         points, weights, _ = ALL.take(points, weights, chosen[first:last] - self.begin)
         return points, weights
 
+    def divide(self, points: Array, weights: Array) -> tuple[Array, Array, Rows]:
+        return points, weights, self
+
     def collect(self, values: Array) -> Array:
         """Return the rows (k, …) of all ranks, one after the other, on every rank."""
         counts = _exchange(values.shape[0], self.group)
@@ -135,6 +138,19 @@ class RoundedShards(Shards):
 
     def sum(self, values: Array) -> Array:
         return _round(super().sum(values))
+
+
+class Copies(AllRows):
+    """All rows on every rank of a group: each computes everything, unless the rows are divided."""
+
+    def __init__(self, shards: Shards) -> None:
+        self.shards = shards
+
+    def divide(self, points: Array, weights: Array) -> tuple[Array, Array, Rows]:
+        count, ranks, rank = points.shape[0], len(self.shards.sizes), self.shards.rank
+        ends = [count * k // ranks for k in range(ranks + 1)]
+        own = slice(ends[rank], ends[rank + 1])
+        return points[own], weights[own], Shards(tuple(np.diff(ends).tolist()), rank, self.shards.group)
 
 
 class RoundedRows(AllRows):

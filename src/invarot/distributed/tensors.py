@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..arrays import is_dtensor
 from ..errors import InputError
 
 ADVICE = (
     "torch.distributed.tensor.distribute_tensor(…, mesh, [Shard(0)]) cuts rows, [Replicate()] gives all of them to each"
 )
-
-
-def is_dtensor(value: Any) -> bool:
-    """Return whether ``value`` is a DTensor of torch; nothing is imported for that."""
-    kind = type(value)
-    return kind.__name__ == "DTensor" and kind.__module__.startswith("torch.distributed")
 
 
 def take_local(value: Any, name: str) -> tuple[Any, bool]:
