@@ -6,7 +6,7 @@ needs all points of y, where y is cut too, takes them a block at a time; so the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -37,6 +37,9 @@ class Rows(Protocol):
     def divide(self, points: Array, weights: Array) -> tuple[Array, Array, Rows]:
         """Return a share of the rows for each process, where every process has all of them; else the rows as they are."""
 
+    def map(self, work: Callable[[Array], Array], points: Array) -> Array:
+        """Return ``work(points)``, which has a row for each of ``points``; where every process has them, each works on a share."""
+
     def collect(self, values: Array) -> Array:
         """Return the rows (k, …) of all processes, one after the other."""
 
@@ -66,6 +69,9 @@ class AllRows:
 
     def divide(self, points: Array, weights: Array) -> tuple[Array, Array, Rows]:
         return points, weights, self
+
+    def map(self, work: Callable[[Array], Array], points: Array) -> Array:
+        return work(points)
 
     def collect(self, values: Array) -> Array:
         return values

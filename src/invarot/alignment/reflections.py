@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 
 import numpy as np
 
 from ..arrays import Array, as_like, entries_at_once, namespace, to_numpy, transpose
 from ..retrieval.nearest import BLOCK, nearest
+from ..rows import ALL, Rows
 from .crowding import compare_crowding
 from .problem import Problem
 from .tuning import ELSEWHERE, REFLECTED_AXES, REFLECTED_POINTS, REFLECTION_ROUNDS, REFLECTIONS
@@ -72,9 +74,9 @@ def fit_reflections(problem: Problem, w: Array, some: Array, rng: np.random.Gene
         return Reflections(nothing, nothing, nothing, nothing)
     maps = xp.concat([w[None], reflect(problem, w, rng)])
     for _ in range(REFLECTION_ROUNDS):
-        maps = problem.maps.best_map(transpose(x) @ y[_find_targets(x @ maps, y)])
+        maps = problem.maps.best_map(transpose(x) @ y[_find_targets(x @ maps, y, problem.rows)])
     images = x @ maps
-    there = _find_targets(images, y)
+    there = _find_targets(images, y, problem.rows)
     floor = TINY * float(xp.mean(xp.sum(y**2, axis=1))) + 1e-300
     crowding = compare_crowding(problem, some, to_numpy(there))
     return Reflections(
@@ -96,16 +98,17 @@ def _compare_held_out(problem: Problem, x: Array, there: Array, floor: float) ->
     for half in range(2):
         held, fitted = slice(half, None, 2), slice(1 - half, None, 2)
         images = x[held] @ problem.maps.best_map(transpose(x[fitted]) @ y[there[:, fitted]])
-        gaps.append(xp.sum((images - y[_find_targets(images, y)]) ** 2, axis=-1))
+        gaps.append(xp.sum((images - y[_find_targets(images, y, problem.rows)]) ** 2, axis=-1))
     ahead = xp.concat([one[1:] - one[:1] for one in gaps], axis=1)
     mean, spread = (to_numpy(one).astype(np.float64) for one in (xp.mean(ahead, axis=1), xp.std(ahead, axis=1)))
     return mean / (spread + floor) * x.shape[0] ** 0.5
 
 
-def _find_targets(images: Array, y: Array) -> Array:
+def _find_targets(images: Array, y: Array, rows: Rows = ALL) -> Array:
     """Return the nearest rows of y (s, n) of images (s, n, d)."""
     xp = namespace(y)
-    return xp.reshape(nearest(xp.reshape(images, (-1, y.shape[1])), y), images.shape[:2])
+    there = rows.map(partial(nearest, y=y), xp.reshape(images, (-1, y.shape[1])))
+    return xp.reshape(there, images.shape[:2])
 
 
 def find_elsewhere(problem: Problem, w: Array, others: Sequence[Array]) -> list[Array]:

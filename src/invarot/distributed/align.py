@@ -149,7 +149,9 @@ def draw_sample(problem: Problem, rng: np.random.Generator) -> Problem:
         parts.append((points, weights))
     (x, a), (y, b) = parts
     rows: Rows = ALL
-    if isinstance(problem.rows, Shards) and problem.rows.count(problem.x) > SAMPLE:  # else each rank improves all of them
+    if (
+        isinstance(problem.rows, Shards) and problem.rows.count(problem.x) > SAMPLE
+    ):  # else each rank improves all of them
         rows = Copies(problem.rows)
     return replace(problem, x=x, a=a, y=y, b=b, rows=rows, columns=ALL)
 

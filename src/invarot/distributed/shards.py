@@ -77,6 +77,9 @@ class Shards:
     def divide(self, points: Array, weights: Array) -> tuple[Array, Array, Rows]:
         return points, weights, self
 
+    def map(self, work: Callable[[Array], Array], points: Array) -> Array:
+        return work(points)
+
     def collect(self, values: Array) -> Array:
         """Return the rows (k, …) of all ranks, one after the other, on every rank."""
         counts = _exchange(values.shape[0], self.group)
@@ -147,10 +150,19 @@ class Copies(AllRows):
         self.shards = shards
 
     def divide(self, points: Array, weights: Array) -> tuple[Array, Array, Rows]:
-        count, ranks, rank = points.shape[0], len(self.shards.sizes), self.shards.rank
+        own, shares = self._share(points.shape[0])
+        return points[own], weights[own], shares
+
+    def map(self, work: Callable[[Array], Array], points: Array) -> Array:
+        own, shares = self._share(points.shape[0])
+        if min(shares.sizes) == 0:
+            return work(points)
+        return shares.collect(work(points[own]))
+
+    def _share(self, count: int) -> tuple[slice, Shards]:
+        ranks, rank = len(self.shards.sizes), self.shards.rank
         ends = [count * k // ranks for k in range(ranks + 1)]
-        own = slice(ends[rank], ends[rank + 1])
-        return points[own], weights[own], Shards(tuple(np.diff(ends).tolist()), rank, self.shards.group)
+        return slice(ends[rank], ends[rank + 1]), Shards(tuple(np.diff(ends).tolist()), rank, self.shards.group)
 
 
 class RoundedRows(AllRows):
