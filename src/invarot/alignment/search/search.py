@@ -184,7 +184,8 @@ def solve_all(problem: Problem, wave: Wave, asked: Asked, rng: np.random.Generat
 
 
 def _solve(problem: Problem, *, maps: Any, budget: Budget, rng: np.random.Generator) -> Run:
-    return solve_in_stages(problem, maps, budget, rng=rng)
+    x, a, rows = problem.rows.divide(problem.x, problem.a)
+    return solve_in_stages(replace(problem, x=x, a=a, rows=rows), maps, budget, rng=rng)
 
 
 def _best(problem: Problem, ends: list[tuple[Run, int]], names: list[str]) -> tuple[Candidate, ...]:
