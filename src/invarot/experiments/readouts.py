@@ -118,9 +118,13 @@ def summary(rows: list[Row]) -> list[Row]:
 def draw(rows: list[Row], pyplot: Any) -> Any:
     pairs = list(dict.fromkeys(row["pair"] for row in rows))
     names = list(dict.fromkeys(row["system"] for row in rows))
-    figure, axes = pyplot.subplots(1, len(pairs), figsize=(3.2 + 3.4 * len(pairs), 0.42 * len(names) + 1.4), sharey=True,
-                                   squeeze=False)  # fmt: skip
-    for axis, pair in zip(axes[0], pairs, strict=True):
+    columns = min(3, len(pairs))
+    lines = -(-len(pairs) // columns)
+    figure, axes = pyplot.subplots(lines, columns, figsize=(3.2 + 3.4 * columns, (0.52 * len(names) + 0.9) * lines),
+                                   sharey=True, squeeze=False)  # fmt: skip
+    for axis in axes.flat[len(pairs) :]:
+        axis.set_visible(False)
+    for axis, pair in zip(axes.flat, pairs, strict=False):
         series = {
             readout: {
                 name: estimate(row["precision"] for row in rows
@@ -129,8 +133,8 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
             }
             for readout in READOUTS
         }  # fmt: skip
-        dot_rows(axis, [typeset(name) for name in names], series)
-        axis.set(title=pair, xlabel="precision@1, per cent (CSLS)")
+        dot_rows(axis, [typeset(name) for name in names], series, near=0.75)
+        axis.set(title=pair, xlabel="P@1, per cent (CSLS)")
     axes[0, -1].legend(loc="upper left", bbox_to_anchor=(1.01, 1.0))
     footnote(figure, "Dots: mean over ten disjoint parts of the test list, lines: its 95 % interval (systems share the test "
                      "words, so differences are known better than that).\nas published: each system's own map; orthogonal: its "
