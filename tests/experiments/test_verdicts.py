@@ -242,6 +242,20 @@ def test_a_quick_run_beside_a_full_one():
     assert {row["claim"]: row["agrees"] for row in compare_runs(small, elsewhere)} == found
 
 
+def test_the_stored_quick_run_contradicts_no_full_one():
+    """results/reproduce_quick.md was compared with the full run of its day; the verdicts may have changed since."""
+    full = collect(RESULTS)
+    anywhere = {one.claim: one.verdict for findings in reversed(full.values()) for one in findings}
+    lines = (ROOT / "results" / "reproduce_quick.md").read_text(encoding="utf-8").splitlines()
+    rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("| ")][1:]
+    assert len(rows) > 50
+    for name, claim, quick, _, agrees in rows:
+        verdicts = {one.claim: one.verdict for one in full.get(name, [])}
+        there = verdicts.get(claim, anywhere.get(claim))
+        assert quick in ("cannot tell", there), (name, claim)
+        assert agrees in ("yes", "too small"), (name, claim)
+
+
 def test_a_busy_machine_says_nothing_of_cost():
     for busy in ({"load": 2.0}, {"cpu_seconds": 4.0}):
         found = find("cost").judge([row | cost(row, 1) | busy for row in COST if row["device"] == "cpu"])
