@@ -50,7 +50,7 @@ def measure(task: Task, system: str, device: str, context: Context) -> list[Row]
     sizes = Sizes.of(context.quick, len(pair.x), cuda=on_cuda(x))
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else math.nan
     shared: Row = {"pair": task.name, "words": len(pair.x), "device": device, "load": round(load, 1),
-                   "cores": os.cpu_count() or 1, "own_cores": _count_own_cores()}  # fmt: skip
+                   "cores": os.cpu_count() or 1, "own_cores": _count_own_cores(), "probe": round(time_probe(), 4)}  # fmt: skip
     rows: list[Row] = []
     begun, worked = time.perf_counter(), time.process_time()
 
@@ -94,6 +94,17 @@ def time_limit(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+def time_probe(size: int = 1500, rounds: int = 3) -> float:
+    """Return the least seconds of a fixed piece of work (a product, exponentials, a sum): what neighbours leave of the core."""
+    a = np.random.default_rng(0).normal(size=(size, 100)).astype(np.float32)
+    times = []
+    for _ in range(rounds):
+        begun = time.perf_counter()
+        np.exp(a @ (a.T / 100)).sum(axis=0)
+        times.append(time.perf_counter() - begun)
+    return min(times)
 
 
 def _count_own_cores() -> int:
@@ -168,7 +179,11 @@ def summary(rows: list[Row]) -> list[Row]:
         some = [row["seconds"] for row in rows if (row["system"], row["device"]) == (system, device) and is_quiet(row)]
         line: Row = {"system": system, "device": device, "runs": len(some)}
         if some:
+            probes = [
+                row["probe"] for row in rows if (row["system"], row["device"]) == (system, device) and "probe" in row
+            ]
             line |= {"seconds": round(float(np.mean(some)), 2), "least": min(some), "most": max(some),
+                     "probe": round(float(np.mean(probes)), 4) if probes else None,
                      "stopped": sum(bool(row.get("stopped")) for row in rows if (row["system"], row["device"]) == (system, device))}  # fmt: skip
         found.append(line)
     return found
