@@ -46,6 +46,7 @@ class Problem:
     budgets: Budgets
     on_step: Observer | None = None
     seed_moment: Array | None = None  # (dx, dy): moment of the known pairs, added to the plan's
+    seed_mass: float | None = None  # weight of the pairs in the last fit, over that in the search; None: the same
     overlap: Overlap | None = None  # None: all mass is matched
     scales: Scales | None = None  # what is near, where only a part corresponds
     affine: bool = False  # whether x has a last coordinate 1, so that the last row of a map is its offset
@@ -184,12 +185,25 @@ def _check_together(maps: Maps, solver: Solver, scale: bool, dx: int, dy: int) -
         )
 
 
-def add_seeds(problem: Problem, pairs: Any, weight: float) -> Problem:
-    """Add known pairs (k, 2) as a linear term: weight·(mean over the pairs of xᵢᵀ yⱼ), added to the plan's moment."""
+def add_seeds(problem: Problem, pairs: Any, weight: float | None = None) -> Problem:
+    """Add known pairs (k, 2) as a linear term: weight·(mean over the pairs of xᵢᵀ yⱼ), added to the plan's moment.
+
+    Without a ``weight`` they weigh as much as the whole plan while a map is sought, and as much as their points in the last fit.
+    """
     integer = namespace(problem.x).int64
     left = problem.x[as_like(pairs[:, 0], problem.x, dtype=integer)]
     right = problem.y[as_like(pairs[:, 1], problem.y, dtype=integer)]
-    return replace(problem, seed_moment=weight * transpose(left) @ right / len(pairs))
+    moment = transpose(left) @ right / len(pairs)
+    if weight is not None:
+        return replace(problem, seed_moment=weight * moment)
+    return replace(problem, seed_moment=moment, seed_mass=min(1.0, len(pairs) / problem.largest))
+
+
+def weigh_seeds_as_points(problem: Problem) -> Problem:
+    """Return the problem of the last fit: a known pair counts as much as a point whose match is known."""
+    if problem.seed_moment is None or problem.seed_mass is None:
+        return problem
+    return replace(problem, seed_moment=problem.seed_mass * problem.seed_moment, seed_mass=None)
 
 
 def variance(points: Array, weights: Array, rows: Rows = ALL) -> float:
