@@ -7,15 +7,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..arrays import Array, machine_epsilon, namespace
+from ..arrays import Array, as_like, machine_epsilon, namespace, to_numpy
 from ..errors import InputError
 from ..geometry.frames import mean_square, weighted_second_moment
+from ..retrieval.thinning import FEW, thin
 from ..transport.schedule import Schedule
 from .budget import relative_spacing
 from .options import Maps, Solver
 from .overlap import Overlap, measure_scales
 from .problem import Problem, variance
-from .tuning import DECAY, PARTIAL_EPSILON, PARTIAL_SWEEPS, ROUGH_STEPS
+from .tuning import DECAY, PARTIAL_EPSILON, PARTIAL_SWEEPS, QUERIES, ROUGH_STEPS
 
 
 def check_partial(maps: Maps, solver: Solver) -> None:
@@ -75,14 +76,23 @@ def _check_one_unit(problem: Problem) -> tuple[float, float]:
 
 
 def keep_matched(problem: Problem, w: Array, matched: tuple[Array, Array]) -> tuple[Problem, Array]:
-    """Return the problem of the points that are matched by more than half, about their centres, and the map w (dx, dy) for it."""
+    """Return the problem of the points that are matched by more than half, and the map w (dx, dy) for it.
+
+    The offset of the map becomes the choice of the origins: the centre of x, and its image; the centre of y is another place if one
+    cloud is denser here and the other there. In the plane and in space many points are thinned to an even density: how densely a scan
+    samples a surface says nothing of the surface, and distances between its neighbours say little of how near another scan can be.
+    """
     xp = namespace(problem.x)
     x, y = (points[xp.nonzero(share > 0.5)[0]] for points, share in zip((problem.x, problem.y), matched, strict=True))
     if min(x.shape[0], y.shape[0]) == 0:
         x, y = problem.x[:1], problem.y[:1]
     if problem.affine:
-        x, w = x[:, :-1], w[:-1, :]
-        x, y = x - xp.mean(x, axis=0), y - xp.mean(y, axis=0)
+        x, y, w = x[:, :-1], y - w[-1], w[:-1, :]
+    if max(w.shape) <= FEW:
+        x, y = (as_like(thin(to_numpy(points).astype(np.float64), QUERIES), points) for points in (x, y))
+    if problem.affine:
+        centre = xp.mean(x, axis=0)
+        x, y = x - centre, y - centre @ w
     if problem.scale:
         size = float(xp.linalg.matrix_norm(w)) / min(w.shape) ** 0.5 or 1.0
         x, w = x * size, w / size

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...arrays import Array, as_like, namespace, to_numpy
 from ...geometry.orthogonal import RotationGroup
-from ...geometry.surfaces import Sample, measure_gaps, measure_misfit, sample_surface, show_surfaces, slide_on_surfaces
+from ...geometry.surfaces import Sample, measure_gaps, sample_surface, show_surfaces, slide_on_surfaces
 from ...retrieval.thinning import FEW, thin
 from ...starts.triples import find_rigid_maps
 from ...starts.votes import vote_for_maps
@@ -35,7 +35,7 @@ from ..tuning import (
 )
 from ..unmatched import keep_matched
 from .asked import Asked
-from .motions import choose_motion
+from .motions import Clouds, choose_best, choose_motion
 from .search import make_starts, make_waves, solve_wave
 
 Floats = np.ndarray[Any, Any]
@@ -147,9 +147,9 @@ def solve_on_surfaces(problem: Problem, name: str, maps: Array, rng: np.random.G
     small = [thin(one, STAGE_POINTS) for one in points]
     chosen = choose_motion(small[0], small[1], to_numpy(maps).astype(np.float64), proper=proper, stay=stay)
     x, y = (sample_surface(thin(one, SURFACE_POINTS)) for one in points)
-    if not stay:  # what few points do not tell apart, all of them may
-        every = sorted([chosen.map, *chosen.rivals], key=lambda one: float(measure_misfit(x, y, one).mean()))
-        chosen = replace(chosen, map=every[0], rivals=every[1:])
+    if chosen.rivals:  # what few points do not tell apart, all of them may
+        found = choose_best(Clouds.from_samples(x, y), [chosen.map, *chosen.rivals], stay=stay)
+        chosen = replace(found, score=chosen.score)
     w = slide(problem, x, y, chosen.map)
     if w is None:
         candidate = solve_in_full(problem, as_like(chosen.map, problem.x), name, rng)
