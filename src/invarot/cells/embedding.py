@@ -24,12 +24,13 @@ def meet(plan: Any, x: Views, y: Views) -> tuple[Floats, Floats]:
 
     A map alone leaves what no rigid map can undo, and the plan alone moves one side only. A cell with less mass in the
     plan than its weight moves by that share. The axes of each view are the singular vectors of the matched moment, scaled
-    by the fourth root of its singular values: directions that the assays share count more.
+    by the fourth root of its singular values: directions that the assays share count more. The graph view helps to find
+    the plan and is left out here, unless it is the only one: its paths are coarser than the cells.
     """
     plan = plan.on_host()
     rows, columns = (to_numpy(one) for one in plan.marginals())
     left, right = [], []
-    for name in x:
+    for name in [one for one in x if one != "graph"] or x:
         u, s, vt = np.linalg.svd(x[name].T @ to_numpy(plan.apply(y[name])), full_matrices=False)
         strength = (s / (s[0] or 1.0)) ** SHARED
         z, w = x[name] @ u * strength, y[name] @ vt.T * strength
