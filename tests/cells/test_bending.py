@@ -32,7 +32,7 @@ def test_a_bent_assay_is_met_better_than_by_rigid_maps():
     rigid = entropic_plan(x["linear"] @ u @ vt, y["linear"], even, even, epsilon=0.05, tol=1e-4, max_iter=500)
     found = bend(rigid, x, y)
     assert error(found, x["linear"]) < 0.9 * error(rigid, x["linear"])
-    assert np.abs(np.asarray(found.dense()).sum(1) - even).sum() < 2e-3
+    assert np.abs(np.asarray(found.dense()).sum(1) - even).sum() < 1e-2
 
 
 def test_without_rounds_the_plan_stays(monkeypatch):
