@@ -39,4 +39,4 @@ def test_without_rounds_the_plan_stays(monkeypatch):
     x, y, even = bent_pair(40)
     plan = entropic_plan(x["linear"], y["linear"], even, even, epsilon=0.1, tol=1e-4, max_iter=500)
     monkeypatch.setattr(bending, "ROUNDS", 0)
-    assert bend(plan, x, y) is plan
+    assert np.array_equal(bend(plan, x, y).dense(), plan.dense())
