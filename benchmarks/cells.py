@@ -22,6 +22,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,7 @@ def run_case(data: Data, rows: Floats, columns: Floats, *, paired: bool = True) 
         "resolution": round(verdict.resolution.estimate, 3),
         "orphans": weigh_orphans(joined, types[rows], types[columns]),
         "seconds": round(seconds, 1),
+        "evidence": {name: round(one, 4) for name, one in asdict(joined.solved.evidence).items()},
     }
 
 
@@ -214,7 +216,7 @@ class Table:
     def add(self, row: dict[str, Any]) -> None:
         self.rows.append(row)
         with self.path.open("w", encoding="utf-8", newline="") as stream:
-            writer = csv.DictWriter(stream, FIELDS, lineterminator="\n")
+            writer = csv.DictWriter(stream, FIELDS, lineterminator="\n", extrasaction="ignore")
             writer.writeheader()
             writer.writerows(self.rows)
         print(*(row.get(name, "") for name in FIELDS), flush=True)

@@ -15,7 +15,7 @@ Floats = np.ndarray[Any, Any]
 Views = dict[str, Floats]
 
 NEIGHBOURS = 25  # cells that move together: fewer follow the noise of cells, more are nearly rigid
-ROUNDS = 4  # of moving and matching
+ROUNDS = 2  # of moving and matching
 EPSILON = 0.05  # of clouds of size 1: a sharper plan follows the noise of cells
 TOLERANCE, SWEEPS = 1e-3, 200
 LEAST = 1e-9  # share of an even weight: a cell that the plan does not match at all keeps this much
