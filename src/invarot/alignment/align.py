@@ -27,9 +27,9 @@ from .judging.judge import judge
 from .options import Exact, Maps, Rotations, Schatten, Search, Sinkhorn, Solver
 from .overlap import check_overlap
 from .package import describe_options, package
-from .problem import Observer, Problem, add_seeds, pose
+from .problem import Observer, Problem, add_seeds, pose, weigh_seeds_as_points
 from .result import Alignment
-from .search.asked import SEED_WEIGHT, check_asked, keep_pairs, keep_rows
+from .search.asked import check_asked, keep_pairs, keep_rows
 from .search.partial import search_partial
 from .search.search import search as run_search
 from .unmatched import allow_unmatched, check_partial
@@ -137,7 +137,9 @@ def align(
     with run(), own_threads():
         log(f"align: {x.shape[0]:,} × {y.shape[0]:,} points, {x.shape[1]} and {y.shape[1]} dimensions")
         if part is None:
-            found = improve(problem, run_search(problem, asked, generator), refitting=solver.refit)
+            found = run_search(problem, asked, generator)
+            problem = weigh_seeds_as_points(problem)
+            found = improve(problem, found, refitting=solver.refit)
         else:
             plain, problem = problem, allow_unmatched(problem, part, translate=translate, rng=generator)
             found = search_partial(problem, plain, asked, generator)
@@ -170,7 +172,7 @@ def _add_known_pairs(
             raise InputError(f"seed_weight: expected together with seeds, got {weight!r} and no seeds")
         return problem, None
     pairs = keep_pairs(seeds, a, b)
-    return add_seeds(problem, pairs, SEED_WEIGHT if weight is None else weight), pairs
+    return add_seeds(problem, pairs, weight), pairs
 
 
 def _check_groups(p: Any, solver: Solver | None, search: Search | None) -> tuple[Maps, Solver, Search]:

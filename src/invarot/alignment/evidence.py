@@ -116,7 +116,8 @@ def _make_null(problem: Problem, w: Array, some: Array, rng: np.random.Generator
     columns = [coordinates[:, k][order[int(shift) : int(shift) + m]] for k, shift in enumerate(shifts)]
     shuffled = xp.stack(columns, axis=1)[back] @ transpose(axes)
     for _ in range(NULL_ROUNDS):
-        w = problem.maps.best_map(transpose(x) @ shuffled[nearest(x @ w, shuffled)])
+        there = problem.rows.map(partial(nearest, y=shuffled), x @ w)
+        w = problem.maps.best_map(transpose(x) @ shuffled[there])
     return replace(problem, y=shuffled), w
 
 

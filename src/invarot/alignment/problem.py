@@ -46,10 +46,12 @@ class Problem:
     budgets: Budgets
     on_step: Observer | None = None
     seed_moment: Array | None = None  # (dx, dy): moment of the known pairs, added to the plan's
+    seed_mass: float | None = None  # weight of the pairs in the last fit, over that in the search; None: the same
     overlap: Overlap | None = None  # None: all mass is matched
     scales: Scales | None = None  # what is near, where only a part corresponds
     affine: bool = False  # whether x has a last coordinate 1, so that the last row of a map is its offset
     rows: Rows = ALL  # whether x and a are all rows or a part of them
+    columns: Rows = ALL  # the same of y and b
 
     @property
     def score_scale(self) -> float:
@@ -63,7 +65,7 @@ class Problem:
 
     @property
     def largest(self) -> int:
-        return int(max(self.rows.count(self.x), self.y.shape[0]))
+        return int(max(self.rows.count(self.x), self.columns.count(self.y)))
 
     @property
     def large(self) -> bool:
@@ -91,24 +93,25 @@ class Problem:
 
 def pose(
     x: Array, y: Array, a: Array, b: Array, *, maps: Maps, solver: Solver, translate: bool = False, scale: bool = False,
-    ordered: bool = False, on_step: Observer | None = None, rows: Rows = ALL,
+    ordered: bool = False, on_step: Observer | None = None, rows: Rows = ALL, columns: Rows = ALL,
 ) -> Problem:  # fmt: skip
     """Return the problem for checked points and weights (zero weights allowed)."""
     dx, dy = x.shape[1], y.shape[1]
     _check_together(maps, solver, scale, dx, dy)
     unit = scale and not maps.whiten
     frame_x = make_frame(x, a, center=translate, whiten=maps.whiten, unit=unit, rows=rows)
-    frame_y = make_frame(y, b, center=translate, whiten=maps.whiten, unit=unit)
+    frame_y = make_frame(y, b, center=translate, whiten=maps.whiten, unit=unit, rows=columns)
     inside_x, inside_y = frame_x.enter(x)[a > 0], frame_y.enter(y)[b > 0]
     weight_x, weight_y = a[a > 0], b[b > 0]
-    square_x, square_y = mean_square(inside_x, weight_x, rows), mean_square(inside_y, weight_y)
+    square_x, square_y = mean_square(inside_x, weight_x, rows), mean_square(inside_y, weight_y, columns)
     size = maps.ball.size(dx, dy)
-    largest = _check_mapped(_longest(inside_x, rows), size, inside_x) * _longest(inside_y)
+    largest = _check_mapped(_longest(inside_x, rows), size, inside_x) * _longest(inside_y, columns)
     reach = size / identity_radius(float(maps.p), min(dx, dy))
     second_moment = weighted_second_moment(inside_x, weight_x, rows)
     cost_scale = 2 * math.sqrt(square_x * square_y) * reach or 1.0
-    count = max(rows.count(inside_x), inside_y.shape[0])
-    variance_scale = math.sqrt(variance(inside_x, weight_x, rows) * variance(inside_y, weight_y)) * reach or 1.0
+    count = max(rows.count(inside_x), columns.count(inside_y))
+    variances = variance(inside_x, weight_x, rows), variance(inside_y, weight_y, columns)
+    variance_scale = math.sqrt(math.prod(variances)) * reach or 1.0
     spacing = relative_spacing(second_moment, weighted_mean(inside_x, weight_x, rows), count)
     return Problem(
         x=inside_x,
@@ -131,6 +134,7 @@ def pose(
         ),
         on_step=on_step,
         rows=rows,
+        columns=columns,
     )
 
 
@@ -181,12 +185,25 @@ def _check_together(maps: Maps, solver: Solver, scale: bool, dx: int, dy: int) -
         )
 
 
-def add_seeds(problem: Problem, pairs: Any, weight: float) -> Problem:
-    """Add known pairs (k, 2) as a linear term: weight·(mean over the pairs of xᵢᵀ yⱼ), added to the plan's moment."""
+def add_seeds(problem: Problem, pairs: Any, weight: float | None = None) -> Problem:
+    """Add known pairs (k, 2) as a linear term: weight·(mean over the pairs of xᵢᵀ yⱼ), added to the plan's moment.
+
+    Without a ``weight`` they weigh as much as the whole plan while a map is sought, and as much as their points in the last fit.
+    """
     integer = namespace(problem.x).int64
     left = problem.x[as_like(pairs[:, 0], problem.x, dtype=integer)]
     right = problem.y[as_like(pairs[:, 1], problem.y, dtype=integer)]
-    return replace(problem, seed_moment=weight * transpose(left) @ right / len(pairs))
+    moment = transpose(left) @ right / len(pairs)
+    if weight is not None:
+        return replace(problem, seed_moment=weight * moment)
+    return replace(problem, seed_moment=moment, seed_mass=min(1.0, len(pairs) / problem.largest))
+
+
+def weigh_seeds_as_points(problem: Problem) -> Problem:
+    """Return the problem of the last fit: a known pair counts as much as a point whose match is known."""
+    if problem.seed_moment is None or problem.seed_mass is None:
+        return problem
+    return replace(problem, seed_moment=problem.seed_mass * problem.seed_moment, seed_mass=None)
 
 
 def variance(points: Array, weights: Array, rows: Rows = ALL) -> float:

@@ -9,7 +9,6 @@ import numpy as np
 from ...arrays import Array, is_torch, namespace, to_numpy
 from ...retrieval.kmeans import kmeans
 from ...retrieval.thinning import FEW, thin
-from ...rows import ALL
 from ..budget import Budget
 from ..problem import Problem
 from ..tuning import BRIEF_STEPS, COARSE_EPSILON, LOOSER, ROUGH_STEPS, STAGE_POINTS
@@ -73,7 +72,7 @@ def subproblem(problem: Problem, size: int, rng: np.random.Generator) -> Problem
     if problem.overlap is not None and stages is None and problem.y.shape[1] <= FEW and not is_torch(problem.x):
         return thinned(problem, size)
     parts = []
-    for points, weights, rows in ((problem.x, problem.a, problem.rows), (problem.y, problem.b, ALL)):
+    for points, weights, rows in ((problem.x, problem.a, problem.rows), (problem.y, problem.b, problem.columns)):
         n = rows.count(points)
         if n > size and stages is not None and stages.of == "clusters":
             points, weights = kmeans(points, weights, size, rng=rng, rounds=BRIEF_STEPS, spread=False)
@@ -82,5 +81,5 @@ def subproblem(problem: Problem, size: int, rng: np.random.Generator) -> Problem
             points, weights, rows = rows.take(points, weights, chosen)
             weights = weights / rows.sum(namespace(points).sum(weights))
         parts.append((points, weights, rows))
-    (x, a, rows), (y, b, _) = parts
-    return replace(problem, x=x, a=a, y=y, b=b, rows=rows)
+    (x, a, rows), (y, b, columns) = parts
+    return replace(problem, x=x, a=a, y=y, b=b, rows=rows, columns=columns)

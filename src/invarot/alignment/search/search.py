@@ -24,7 +24,7 @@ from ..history import StartRecord
 from ..loop.alternate import Run
 from ..loop.batches import STARTS_PER_BATCH, make_batches, prepare_batches
 from ..loop.stages import solve_in_stages, stage_sizes
-from ..problem import Problem, distinct, same_answer, slack
+from ..problem import Problem, distinct, same_answer, slack, weigh_seeds_as_points
 from ..tuning import FEW_POINTS, STARTS_COMPARED
 from .asked import DRAWN, Asked
 from .heats import choose_finalists, race_points, run_heats
@@ -95,6 +95,7 @@ def solve_wave(
     """Return the finalists of a race, solved in full, and the records of the starts that were dropped."""
     maps, values = run_heats(problem, wave, rng, n_jobs=n_jobs)
     chosen = choose_finalists(problem, maps, values)
+    problem = weigh_seeds_as_points(problem)
     budget = problem.budgets.rough_finals if problem.large else problem.budgets.after_race
     solves = [partial(_solve, maps=maps[k][None], budget=budget) for k in chosen]
     _, jobs = make_batches(problem, len(chosen), most=1, n_jobs=n_jobs)
@@ -180,11 +181,12 @@ def solve_all(problem: Problem, wave: Wave, asked: Asked, rng: np.random.Generat
     cut = "1 batch" if len(parts) == 1 else f"{len(parts)} batches, {jobs} at a time"
     why = f"since {len(wave.names)} starts make {cut}"
     notes = (f"n_jobs: {'no effect' if busy == 1 else f'only {busy} used'}, {why}",) if busy < asked.n_jobs else ()
-    return Found(_best(problem, ends, wave.names), records, notes=notes)
+    return Found(_best(problem, ends, wave.names), records, notes=notes, rough=problem.seed_mass is not None)
 
 
 def _solve(problem: Problem, *, maps: Any, budget: Budget, rng: np.random.Generator) -> Run:
-    return solve_in_stages(problem, maps, budget, rng=rng)
+    x, a, rows = problem.rows.divide(problem.x, problem.a)
+    return solve_in_stages(replace(problem, x=x, a=a, rows=rows), maps, budget, rng=rng)
 
 
 def _best(problem: Problem, ends: list[tuple[Run, int]], names: list[str]) -> tuple[Candidate, ...]:
