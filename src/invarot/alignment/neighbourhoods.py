@@ -24,9 +24,7 @@ class Neighbourhoods:
 
     drift: Array  # (n, d): the mean of the nearest points, less the point, and less what is linear in its position
     shape: Array  # (n, d·d): their covariance over its trace
-    crowding: (
-        Array  # (n, c): ranks of the distances to the 1st, 2nd, 4th … neighbour, at equal distance from the centre
-    )
+    crowding: Array  # (n, c): ranks of distances to the 1st, 2nd, 4th … neighbour, at equal distance from the centre
 
     @property
     def table(self) -> Array:

@@ -124,7 +124,7 @@ def test_points_far_from_the_other_cloud_may_have_no_counterpart():
 def test_unmatched_points_are_the_cure_where_a_part_has_no_counterpart():
     rng = np.random.default_rng(1)
     x = rng.gamma(2.0, size=(150, 3)) - 2
-    more = np.concatenate([x, rng.normal(size=(60, 3)) + np.asarray([12, 0, 0])])
+    more = np.concatenate([x, rng.normal([12, 0, 0], size=(60, 3))])
     failed = invarot.align(more, x @ TURN, translate=True)
     assert failed.verdict.word != "aligned"
     assert 'try overlap="auto"' in said(failed)
