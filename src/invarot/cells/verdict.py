@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from ..alignment.verdict import Resolution, Verdict
-from .coarse import Groups
+from .coarse import Groups, Views
 from .graph import nearest_cells
 from .rivals import measure_lead
-from .search import Choice, Views, search
+from .search import Choice, search
 
 Floats = np.ndarray[Any, Any]
 Found = tuple[Groups, Groups, list[Choice]]
