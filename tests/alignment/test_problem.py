@@ -9,15 +9,14 @@ from invarot import Exact, InputError, Rotations, Schatten, Sinkhorn
 from invarot.alignment.overlap import Overlap
 from invarot.alignment.problem import (
     add_seeds,
-    allow_unmatched,
     distinct,
-    keep_matched,
     same_answer,
     same_answers,
     slack,
     transport_cost,
 )
 from invarot.alignment.tuning import QUERIES, SLACK
+from invarot.alignment.unmatched import allow_unmatched, keep_matched
 
 from .clouds import posed, random_turn, rotation, turned
 

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from ..alignment.verdict import Resolution, Verdict
-from .coarse import Groups, Views
+from .alternation import Views
+from .coarse import Groups
 from .graph import nearest_cells
 from .rivals import measure_lead
 from .search import Choice, search
