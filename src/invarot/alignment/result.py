@@ -14,9 +14,8 @@ from ..retrieval.nearest import nearest
 from ..transport.exact import are_uniform, exact_plan
 from ..transport.plan import EntropicPlan, SparsePlan
 from .history import History, StartRecord, Status
+from .tuning import QUERIES
 from .verdict import Verdict
-
-ONE_TO_ONE = 2000  # points up to which matches are assigned one to one by default
 
 
 @dataclass(frozen=True, repr=False)
@@ -123,7 +122,7 @@ class Alignment:
         if cut and how in ("assignment", "nearest"):
             raise InputError(f'how: expected "plan" for targets cut over ranks, got "{how}"; gather the parts first')
         if how == "auto":
-            small = plan.shape[0] == plan.shape[1] <= ONE_TO_ONE and not cut
+            small = plan.shape[0] == plan.shape[1] <= QUERIES and not cut
             soft = isinstance(plan, EntropicPlan) and small and are_uniform(plan.a, plan.b)
             how = "assignment" if soft else "plan"
         if how == "plan":

@@ -11,7 +11,7 @@ from ...retrieval.kmeans import kmeans
 from ...retrieval.thinning import FEW, thin
 from ..budget import Budget
 from ..problem import Problem
-from ..tuning import BRIEF_STEPS, COARSE_EPSILON, ROUGH_STEPS, STAGE_POINTS, STAGE_RATIO
+from ..tuning import BRIEF_STEPS, COARSE_EPSILON, LOOSER, ROUGH_STEPS, STAGE_POINTS
 from .alternate import Run, alternate
 
 
@@ -30,13 +30,18 @@ def solve_in_stages(problem: Problem, maps: Array, budget: Budget, *, rng: np.ra
         middle = min(max(coarse, schedule.floor), schedule.epsilon)
         rough = replace(rough, schedule=replace(schedule, floor=middle))
         budget = budget.from_epsilon(middle)
-    for size in sizes:
-        name = f"first {size}" if problem.ordered else f"{size} points"
-        if problem.budgets.stages is not None and problem.budgets.stages.of == "clusters":
-            name = f"{size} clusters"
-        maps = alternate(subproblem(problem, size, rng), maps, rough, stage=name).maps
-        rough = rough.at_floor().at_most(BRIEF_STEPS)
-    return alternate(problem, maps, budget)
+    steps = [(size, rough if k == 0 else rough.at_floor().at_most(BRIEF_STEPS)) for k, size in enumerate(sizes)]
+    for size, spent in [*steps, (None, budget)]:
+        part = problem if size is None else subproblem(problem, size, rng)
+        run = alternate(part, maps, spent, stage="solve" if size is None else _name_stage(problem, size))
+        maps = run.maps
+    return run
+
+
+def _name_stage(problem: Problem, size: int) -> str:
+    if problem.budgets.stages is not None and problem.budgets.stages.of == "clusters":
+        return f"{size} clusters"
+    return f"first {size}" if problem.ordered else f"{size} points"
 
 
 def stage_sizes(problem: Problem, budget: Budget) -> list[int]:
@@ -47,8 +52,8 @@ def stage_sizes(problem: Problem, budget: Budget) -> list[int]:
     if not (budgets.adaptive and budget.schedule is not None and problem.large):
         return []
     sizes = [STAGE_POINTS]
-    while sizes[-1] * STAGE_RATIO * 3 < count:
-        sizes.append(sizes[-1] * STAGE_RATIO)
+    while 2 * LOOSER * sizes[-1] < count:
+        sizes.append(LOOSER * sizes[-1])
     return sizes if budget.schedule.epsilon > COARSE_EPSILON else sizes[1:]  # a race was the first
 
 

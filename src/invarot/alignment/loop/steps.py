@@ -12,10 +12,9 @@ from ...transport.exact import exact_plan
 from ...transport.plan import EntropicPlan, SparsePlan
 from ...transport.sinkhorn import Potentials, sinkhorn
 from ..budget import Budget
+from ..options import Sinkhorn
 from ..problem import Problem
-
-# of Frank–Wolfe in one map step: the next one continues from its map
-MAP_TOL, MAP_STEPS = 1e-6, 200
+from ..tuning import LOOSER, PLAN_SWEEPS
 
 
 @dataclass(frozen=True)
@@ -120,6 +119,7 @@ def best_maps(problem: Problem, plan: PlanStep, w: Array) -> tuple[MapStep, Arra
     if problem.seed_moment is not None:
         moment = moment + problem.seed_moment
     if problem.objective == "transport" and isinstance(problem.maps, SchattenBall):
-        step = best_quadratic_map(problem.maps, problem.second_moment, moment, start=w, tol=MAP_TOL, max_iter=MAP_STEPS)
+        tol = Sinkhorn.tol / LOOSER  # the next step continues from this map
+        step = best_quadratic_map(problem.maps, problem.second_moment, moment, start=w, tol=tol, max_iter=PLAN_SWEEPS)
         return step, moment
     return MapStep(problem.maps.best_map(moment), xp.zeros_like(moment[..., 0, 0]), 1), moment
