@@ -59,7 +59,7 @@ WITHIN = (
     {"loop.stages", "loop.batches", "neighbourhoods"},
     {"loop.alternate"},
     {"loop.partial"},
-    {"loop.steps"},
+    {"loop.steps", "loop.momentum"},
     {"unmatched"},
     {"problem"},
     {"budget", "paper"},
