@@ -21,7 +21,16 @@ from .budget import Budgets, make_budgets, relative_spacing
 from .history import Step
 from .options import Maps, Rotations, Solver
 from .overlap import Overlap, Scales, measure_scales
-from .tuning import PARTIAL_EPSILON, PARTIAL_SWEEPS, PER_DIMENSION, QUERIES, ROUGH_STEPS, SAME_ANSWER, SLACK, STAGE_POINTS
+from .tuning import (
+    PARTIAL_EPSILON,
+    PARTIAL_SWEEPS,
+    PER_DIMENSION,
+    QUERIES,
+    ROUGH_STEPS,
+    SAME_ANSWER,
+    SLACK,
+    STAGE_POINTS,
+)
 
 Observer = Callable[[Step], object]
 
