@@ -1,13 +1,12 @@
-"""Rivals: a plan that is as good and sends cells elsewhere makes the verdict doubtful."""
+"""Rivals: plans that send cells elsewhere, and the lead over them."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from invarot.alignment.verdict import Evidence, Verdict
 from invarot.cells.coarse import Groups
-from invarot.cells.rivals import compare_targets, measure_lead, weigh_rivals
+from invarot.cells.rivals import compare_targets, measure_lead
 from invarot.cells.search import Choice
 
 RIGHT = Groups({"linear": np.array([[0.0, 0], [4, 0], [0, 4]])}, np.full(3, 1 / 3), np.arange(3))
@@ -25,13 +24,3 @@ def test_the_lead_is_over_plans_that_send_cells_elsewhere():
     near = Choice(0.79, 0.98 * PLAN + 0.02 * SWAPPED)
     assert measure_lead([Choice(0.8, PLAN), near], RIGHT) == np.inf
     assert measure_lead([Choice(0.8, PLAN), near, Choice(0.7, SWAPPED)], RIGHT) == pytest.approx(0.1)
-
-
-def test_without_a_lead_the_verdict_is_doubtful():
-    verdict = Verdict("aligned", 0.97, Evidence(0.5, 0.9, 0.5, 0.1, 0.1, 100), ("held-out points agree",))
-    assert weigh_rivals(verdict, 0.2) is verdict
-    found = weigh_rivals(verdict, 0.001)
-    assert found.word == "doubtful"
-    assert found.probability == 0.5
-    assert "another plan" in found.reasons[0]
-    assert found.reasons[1:] == verdict.reasons

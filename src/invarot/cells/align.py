@@ -1,4 +1,4 @@
-"""The entry point: read two tables, prepare both, search, solve all views together, write the joint space back."""
+"""The entry point: read two tables, align the assays, write the joint space back."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ import numpy as np
 
 from ..alignment.result import Alignment
 from ..alignment.verdict import SOUND
-from ..arrays import to_numpy
 from ..checks import check_choice, check_count, check_rng
 from ..errors import InputError, NotAligned
-from .embedding import meet
-from .lacking import find_counterparts
+from .assays import Joined, join_assays, matched_shares
 from .plans import keep_largest
-from .preparation import ROWS, VIEWS, choose_rows, length_noise, make_views, scale_rows
+from .preparation import ROWS, VIEWS
 from .search import Choice
-from .solve import Solved, agreement, solve
+from .solve import agreement
 from .tables import JOINT, KEY, MATCHED, PLAN, take_embedding, take_sides
 
 KNOWN = (*VIEWS, "whitened")
@@ -84,22 +82,12 @@ def align(
     generator = check_rng(rng)
     points = take_embedding(left, use[0], "rna"), take_embedding(right, use[1], "atac")
 
-    noise = [length_noise(one) for one in points]
-    scaled = [choose_rows(one, far) if rows == "auto" else rows for one, far in zip(points, noise, strict=True)]
-    rows_of = [scale_rows(one, how) for one, how in zip(points, scaled, strict=True)]
-    x, y = (make_views(one, names, rng=generator) for one in rows_of)
-    a, b = (np.full(len(one), 1 / len(one)) for one in rows_of)
-    if overlap == "auto":
-        a, b = find_counterparts(x, y, generator)
-        x, y = (make_views(one, names, rng=generator, weights=w) for one, w in zip(rows_of, (a, b), strict=True))
-    solved = solve(x, y, a, b, rng=generator, device=device, overlap=None if overlap == "auto" else overlap)
-
-    found = solved.alignment
-    joint = meet(found.plan, solved.x, solved.y)
-    facts = _describe(solved, explain_rows(noise, scaled), views=names, overlap=overlap)
-    plans = found.plan, found.plan.transposed()
+    joined = join_assays(*points, views=names, rows=rows, overlap=overlap, rng=generator, device=device)
+    found = joined.solved.alignment
+    facts = _describe(joined, views=names, overlap=overlap)
+    plans = joined.plan, joined.plan.transposed()
     for table, key, how, space, plan, matched in zip(
-        (left, right), use, scaled, joint, plans, matched_shares(found), strict=True
+        (left, right), use, joined.rows, joined.spaces, plans, matched_shares(found), strict=True
     ):
         table.obsm[JOINT] = space
         table.obsm[PLAN] = keep_largest(plan, plan_entries)
@@ -119,13 +107,14 @@ def _check_views(views: Any) -> tuple[str, ...]:
     return names
 
 
-def _describe(solved: Solved, prepared: list[str], *, views: tuple[str, ...], overlap: Any) -> dict[str, Any]:
+def _describe(joined: Joined, *, views: tuple[str, ...], overlap: Any) -> dict[str, Any]:
     """Return what is written to ``uns``: plain values that an h5ad file can hold."""
+    solved = joined.solved
     found, verdict = solved.alignment, solved.alignment.verdict
     reached = agreement(solved.x, solved.y, found)
     facts: dict[str, Any] = {
         "verdict": {"word": verdict.word, "probability": float(verdict.probability), "reasons": list(verdict.reasons)},
-        "preparation": [*prepared, *explain_choice(solved.choices, reached)],
+        "preparation": [*explain_rows(joined.noise, joined.rows), *explain_choice(solved.choices, reached)],
         "agreement": reached,
         "choices": [one.agreement for one in solved.choices],
         "options": {"views": list(views), "overlap": "none" if overlap is None else str(overlap)},
@@ -141,13 +130,7 @@ def _describe(solved: Solved, prepared: list[str], *, views: tuple[str, ...], ov
     return facts
 
 
-def matched_shares(found: Alignment) -> tuple[Any, Any]:
-    """Return the share (n,), (m,) of each cell's weight that the plan matches, at most 1."""
-    rows, columns = (to_numpy(one) for one in found.plan.marginals())
-    return np.clip(rows * len(rows), 0, 1), np.clip(columns * len(columns), 0, 1)
-
-
-def explain_rows(noise: list[float], scaled: list[str]) -> list[str]:
+def explain_rows(noise: tuple[float, ...], scaled: tuple[str, ...]) -> list[str]:
     """Return why the rows of each assay were scaled as they were."""
     done = {"as is": "kept as they are", "unit": "scaled to length 1", "roots": "turned into square roots of shares"}
     return [

@@ -24,12 +24,13 @@ def meet(plan: Any, x: Views, y: Views) -> tuple[Floats, Floats]:
 
     A map alone leaves what no rigid map can undo, and the plan alone moves one side only. A cell with less mass in the
     plan than its weight moves by that share. The axes of each view are the singular vectors of the matched moment, scaled
-    by the fourth root of its singular values: directions that the assays share count more.
+    by the fourth root of its singular values: directions that the assays share count more. The graph view helps to find
+    the plan and is left out here, unless it is the only one: its paths are coarser than the cells.
     """
     plan = plan.on_host()
     rows, columns = (to_numpy(one) for one in plan.marginals())
     left, right = [], []
-    for name in x:
+    for name in [one for one in x if one != "graph"] or x:
         u, s, vt = np.linalg.svd(x[name].T @ to_numpy(plan.apply(y[name])), full_matrices=False)
         strength = (s / (s[0] or 1.0)) ** SHARED
         z, w = x[name] @ u * strength, y[name] @ vt.T * strength
@@ -67,11 +68,20 @@ def embed(table: Any, *, like: Any, use: str | None = None) -> Floats:
     x, old = take_embedding(table, key, "table"), take_embedding(like, key, "like")
     if x.shape[1] != old.shape[1]:
         raise InputError(f"table: expected {old.shape[1]} columns in {key!r}, as in like, got {x.shape[1]}")
-    x, old = (scale_rows(one, str(facts["rows"])) for one in (x, old))
+    placed = place_cells(x, old, joint, rows=str(facts["rows"]))
+    table.obsm[JOINT] = placed
+    return placed
+
+
+def place_cells(x: Floats, old: Floats, joint: Floats, *, rows: str) -> Floats:
+    """Return new cells x (n, p) at the mean (n, d) of the nearest of the aligned cells old (k, p), which lie at joint (k, d).
+
+    ``rows``: how both are scaled first. A cell that was aligned stays where it is.
+    """
+    x, old = (scale_rows(one, rows) for one in (x, old))
     centre = old.mean(0)
     near, distances = nearest_cells(to_numpy(unit_rows(x - centre)), to_numpy(unit_rows(old - centre)), NEIGHBOURS)
     placed: Floats = joint[near].mean(1)
-    same = distances[:, 0] <= 1e-6  # a cell that was aligned stays where it is
+    same = distances[:, 0] <= 1e-6
     placed[same] = joint[near[same, 0]]
-    table.obsm[JOINT] = placed
     return placed

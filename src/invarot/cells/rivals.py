@@ -1,20 +1,17 @@
-"""How clearly the chosen plan beats the best one that sends cells elsewhere, and what that means for the verdict."""
+"""How clearly the chosen plan beats the best one that sends cells elsewhere."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..alignment.verdict import Verdict
 from .coarse import Groups
 from .search import Choice
 
 Floats = np.ndarray[Any, Any]
 
 ELSEWHERE = 0.25  # of the variance: targets that differ by this much are other ones
-CLEAR = 0.01  # lead in agreement below which two plans are equally good
 
 
 def measure_lead(choices: list[Choice], right: Groups) -> float:
@@ -35,12 +32,3 @@ def compare_targets(one: Floats, other: Floats, right: Groups) -> float:
     weights = weights / weights.sum()
     spread = sum(float(weights @ ((points - weights @ points) ** 2).sum(1)) for points in (first, second))
     return float(weights @ ((first - second) ** 2).sum(1)) / (spread or 1.0)
-
-
-def weigh_rivals(verdict: Verdict, lead: float) -> Verdict:
-    """Return the verdict in the light of the lead: without a clear one nobody can say which plan is right."""
-    if lead >= CLEAR:
-        return verdict
-    reason = f"another plan that sends cells elsewhere agrees as well (to within {max(lead, 0):.3f}); check with marker genes"
-    word = "doubtful" if verdict.word in ("aligned", "coarse") else verdict.word
-    return replace(verdict, word=word, probability=min(verdict.probability, 0.5), reasons=(reason, *verdict.reasons))

@@ -12,8 +12,8 @@ from ..alignment.options import Sinkhorn
 from ..alignment.result import Alignment
 from ..arrays import to_numpy
 from ..geometry.orthogonal import polar
-from .rivals import measure_lead, weigh_rivals
 from .search import Choice, search
+from .verdict import Evidence, gather_evidence, judge
 
 Floats = np.ndarray[Any, Any]
 Views = dict[str, Floats]
@@ -25,12 +25,13 @@ EPSILON = 0.05  # of the last plan: a sharper one follows the noise of cells
 
 @dataclass(frozen=True)
 class Solved:
-    """The alignment of the stacked views, these views, and the finalists of the search, best first."""
+    """The alignment of the stacked views, these views, the finalists of the search, best first, and the evidence."""
 
     alignment: Alignment
     x: Views
     y: Views
     choices: list[Choice]
+    evidence: Evidence
 
 
 def solve(
@@ -48,6 +49,7 @@ def solve(
     ``overlap``: the shares that the last solve may leave unmatched; then a and b are not used by it.
     """
     left, right, choices = search(x, y, rng=rng, a=a, b=b)
+    evidence = gather_evidence(x, y, a, b, (left, right, choices), rng)
     plan = choices[0].plan.astype(np.float64)
     x, y = frame(x, a), frame(y, b)
     start = fit_blocks(frame(left.views, plan.sum(1)), frame(right.views, plan.sum(0)), plan)
@@ -57,8 +59,7 @@ def solve(
     weights = {"a": a, "b": b} if overlap is None else {"overlap": overlap}
     solver = Sinkhorn(schedule=EPSILON, memory=MEMORY)
     found = align(one, other, start=start, solver=solver, rng=rng, device=device, **weights)
-    found = replace(found, verdict=weigh_rivals(found.verdict, measure_lead(choices, right)))
-    return Solved(found, x, y, choices)
+    return Solved(replace(found, verdict=judge(found.verdict, evidence)), x, y, choices, evidence)
 
 
 def frame(views: Views, weights: Floats) -> Views:

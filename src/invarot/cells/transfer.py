@@ -12,6 +12,8 @@ from ..errors import InputError
 from .graph import nearest_cells
 from .tables import MATCHED, PLAN, check_table, take_joint, take_labels
 
+Floats = np.ndarray[Any, Any]
+
 UNKNOWN = "unknown"
 
 
@@ -44,16 +46,22 @@ def transfer_labels(
     votes = np.flatnonzero(known != "")
     if not len(votes):
         raise InputError(f"source: expected labels in obs[{key!r}], got none")
-    near, _ = nearest_cells(take_joint(target, "target"), take_joint(source, "source")[votes], k)
-    names, codes = np.unique(known[votes], return_inverse=True)
-    count = np.zeros((len(near), len(names)))
-    np.add.at(count, (np.arange(len(near))[:, None], codes[near]), 1 / near.shape[1])
-    confidence = count.max(1) * matched_share(target)
-    labels = np.where(confidence >= least, names[count.argmax(1)], UNKNOWN)
+    best, share = vote(take_joint(source, "source")[votes], known[votes], take_joint(target, "target"), k)
+    confidence = share * matched_share(target)
+    labels = np.where(confidence >= least, best, UNKNOWN)
     if to is not None:
         target.obs[to] = labels
         target.obs[f"{to}_confidence"] = confidence
     return labels, confidence
+
+
+def vote(source: Floats, labels: Floats, target: Floats, k: int) -> tuple[Floats, Floats]:
+    """Return the label (m,) that most of the k nearest of source (n, d) give each of target (m, d), and its share (m,)."""
+    near, _ = nearest_cells(target, source, k)
+    names, codes = np.unique(labels, return_inverse=True)
+    count = np.zeros((len(near), len(names)))
+    np.add.at(count, (np.arange(len(near))[:, None], codes[near]), 1 / near.shape[1])
+    return names[count.argmax(1)], count.max(1)
 
 
 def barycentre(source: Any, target: Any, values: Any = None) -> Any:

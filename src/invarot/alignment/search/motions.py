@@ -15,16 +15,9 @@ from scipy.linalg import expm
 
 from ...geometry.surfaces import Sample, find_slip, find_unseen, measure_misfit, sample_surface, slide_on_surfaces
 from ...retrieval.thinning import thin
+from ..tuning import FEW_POINTS, PROBES, REACH, REPEATS, ROUGH_STEPS, STARTS_COMPARED, SURE_ERRORS, TELLING_ERRORS
 
 Floats = np.ndarray[Any, Any]
-
-FEW_POINTS = 500  # of each cloud, that rivals are fitted on
-PROBES = 200  # points of each, that rank them before
-FITTED = 8  # motions that are fitted, of those proposed and of the rivals
-FIRST_ROUNDS = 4  # of a fit, after which hopeless ones end
-STEPS = 20  # along the weakest motion, each way
-REACH = 4.0  # distance over which pairs are sought, over the spacing
-TELLING = 2.5  # standard errors by which a motion fits better than a rival
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +38,7 @@ class Clouds:
     def from_samples(cls, left: Sample, right: Sample) -> Clouds:
         """Measure two samples."""
         sizes = [float(np.median(np.trace(one.scatter, axis1=1, axis2=2))) ** 0.5 for one in (left, right)]
-        probes = tuple(np.unique(np.linspace(0, len(one) - 1, PROBES).astype(int)) for one in (left, right))
+        probes = tuple(np.unique(np.linspace(0, len(one) - 1, 2 * PROBES).astype(int)) for one in (left, right))
         return cls(left, right, max(sizes) / 2, (probes[0], probes[1]))  # a neighbourhood is about two spacings wide
 
     @property
@@ -101,7 +94,7 @@ def choose_motion(x: Floats, y: Floats, maps: Floats, *, proper: bool, stay: boo
     best = few.fit_on(full, fits[0])
     every, misfit = [best], full.measure(best)
     for w in fit_best(few, [*propose_rivals(few, best, proper=proper), *fits[1:]]):
-        if few.differ(w, best) and count_errors(full, full.measure(w) - misfit) < 2 * TELLING:
+        if few.differ(w, best) and count_errors(full, full.measure(w) - misfit) < 2 * TELLING_ERRORS:
             every.append(few.fit_on(full, w))
     return choose_best(full, keep_distinct(few, every), stay=stay)
 
@@ -111,7 +104,7 @@ def choose_best(clouds: Clouds, maps: list[Floats], *, stay: bool = False) -> Ch
     fits = [clouds.look_at(w) for w in maps]
     ahead = np.array([[compare(clouds, one, other) for other in fits] for one in fits])
     best = 0 if stay else int(np.argmax(ahead.min(axis=1)))
-    near = [k for k in np.argsort(ahead[best], kind="stable") if k != best and ahead[best, k] < TELLING]
+    near = [k for k in np.argsort(ahead[best], kind="stable") if k != best and ahead[best, k] < TELLING_ERRORS]
     return Chosen(maps[best], 1 - float(fits[best].misfit.mean()), [maps[k] for k in near])
 
 
@@ -154,9 +147,9 @@ def slip_away(clouds: Clouds, w: Floats) -> list[Floats]:
     farthest = np.pi * radius if radius < size / 2 else size / 2
     way = [w]
     for sign in (1, -1):
-        move = expm(sign * farthest / STEPS * generator)[:, :-1]
+        move = expm(sign * farthest / ROUGH_STEPS * generator)[:, :-1]
         at = w
-        for _ in range(STEPS):
+        for _ in range(ROUGH_STEPS):
             at = slide_on_surfaces(clouds.x, clouds.y, _after(at, move), clouds.reach, rounds=2, held=slip)
             way.append(at)
         way.reverse()
@@ -170,11 +163,11 @@ def fit_best(clouds: Clouds, maps: Any) -> list[Floats]:
     After a few rounds only those go on that may still win.
     """
     order = np.argsort([clouds.measure(w, some=True).mean() for w in maps], kind="stable")
-    maps = keep_distinct(clouds, [maps[k] for k in order])[:FITTED]
-    maps = [slide_on_surfaces(clouds.x, clouds.y, w, clouds.reach, rounds=FIRST_ROUNDS) for w in maps]
+    maps = keep_distinct(clouds, [maps[k] for k in order])[:STARTS_COMPARED]
+    maps = [slide_on_surfaces(clouds.x, clouds.y, w, clouds.reach, rounds=REPEATS) for w in maps]
     misfits = [clouds.measure(w) for w in maps]
     least = min(misfits, key=lambda one: float(one.mean()))
-    maps = [w for w, one in zip(maps, misfits, strict=True) if count_errors(clouds, one - least) < 4 * TELLING]
+    maps = [w for w, one in zip(maps, misfits, strict=True) if count_errors(clouds, one - least) < SURE_ERRORS]
     maps = [slide_on_surfaces(clouds.x, clouds.y, w, clouds.reach) for w in maps]
     order = np.argsort([clouds.measure(w).mean() for w in maps], kind="stable")
     return keep_distinct(clouds, [maps[k] for k in order])
