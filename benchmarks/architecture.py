@@ -2,8 +2,11 @@
 
     python benchmarks/architecture.py                # this checkout
     PYTHONPATH=OTHER/src python benchmarks/architecture.py --root OTHER
+    python benchmarks/architecture.py --numbers      # every number of alignment/ that is not tuned, and why
+    python benchmarks/architecture.py --stack        # the deepest stack, module by module
 
-Prints the rows of the table in docs/architecture.md.
+Prints the rows of the table in docs/architecture.md. A *tuned number* is any number written in alignment/ but 0, 1, 2 and ½,
+unless `REASONS` says why it is none: the default of an option, a limit of floating point, part of a formula.
 """
 
 from __future__ import annotations
@@ -23,8 +26,8 @@ import numpy as np
 ROOT = Path(__file__).parent.parent
 
 
-def travel(package: Path) -> tuple[int, int, int]:
-    """Modules and functions that align(x, y) on 500 points enters; modules in its deepest stack but arrays and threads."""
+def travel(package: Path) -> tuple[int, int, list[str]]:
+    """Modules and functions that align(x, y) on 500 points enters; its deepest stack, modules but arrays and threads."""
     import invarot
 
     rng = np.random.default_rng(0)
@@ -33,7 +36,7 @@ def travel(package: Path) -> tuple[int, int, int]:
     invarot.align(x, y)  # what is imported on first use, is
     seen: set[tuple[str, str]] = set()
     stack: list[str] = []
-    deepest = 0
+    deepest: list[str] = []
     everywhere = {str(package / "arrays.py"), str(package / "threads.py")}
 
     def watch(frame: FrameType, event: str, _: Any) -> None:
@@ -44,7 +47,8 @@ def travel(package: Path) -> tuple[int, int, int]:
         if event == "call":
             seen.add((name, frame.f_code.co_name))
             stack.append(name)
-            deepest = max(deepest, len(set(stack) - everywhere))
+            if len(set(stack) - everywhere) > len(deepest):
+                deepest = [one for one in dict.fromkeys(stack) if one not in everywhere]
         elif event == "return" and stack:
             stack.pop()
 
@@ -53,7 +57,7 @@ def travel(package: Path) -> tuple[int, int, int]:
         invarot.align(x, y)
     finally:
         sys.setprofile(None)
-    return len({name for name, _ in seen}), len(seen), deepest
+    return len({name for name, _ in seen}), len(seen), [Path(one).relative_to(package).as_posix() for one in deepest]
 
 
 def trees(folder: Path) -> dict[Path, ast.Module]:
@@ -71,28 +75,85 @@ def call_sites(found: dict[Path, ast.Module], name: str, argument: object = None
     )
 
 
-def tuned(found: dict[Path, ast.Module]) -> int:
-    """Numbers with a name in capitals at the top of a module, or fields with a number of a class called Tuning."""
-    count = 0
-    for tree in found.values():
-        for node in tree.body:
-            if isinstance(node, ast.Assign) and all(isinstance(t, ast.Name) and t.id.isupper() for t in node.targets):
-                count += _numbers(node.value)
-            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id.isupper():
-                count += _numbers(node.value)
-    return count
+# Numbers of alignment/ outside tuning.py, by file: why they are not tuned. A number that is not listed counts as tuned.
+PLAIN = {0, 1, 2, 0.5}  # counting, doubling, halving, squares and their roots
+REASONS: dict[str, dict[float, str]] = {
+    "options.py": {1e-5: "option", 500: "option", 1e-3: "option", 50: "option", 1e300: "range", 1e6: "range"},
+    "search/asked.py": {4: "option", 8: "option", 30: "option", 0.3: "option"},
+    "result.py": {2000: "option", 150: "option"},
+    "paper.py": {0.01: "the paper", 0.95: "the paper", 1000: "the paper"},
+    "budget.py": {16: "rounding", 1e-30: "rounding"},
+    "problem.py": {64: "rounding", 0.25: "range", 4: "half a spacing, squared"},
+    "overlap.py": {
+        0.25: "first quartile", 4: "two spacings, squared", 50: "range", 1e-12: "rounding", 1e-300: "rounding",
+    },
+    "package.py": {1.1: "rounding"},
+    "evidence.py": {10: "rounding", 1e-30: "rounding"},
+    "elsewhere.py": {1e-6: "rounding"},
+    "neighbourhoods.py": {1e-9: "rounding"},
+    "improve/swap_matches.py": {32: "nodes of an integral", 4: "formula", 1e-9: "rounding", 1e-6: "rounding"},
+    "judging/rule.py": dict.fromkeys((1e-06, 0.0001, 1.5, 4, 5, 6, 10, 50), "range of a feature in the fit of the rule"),
+    "judging/degenerate.py": {64: "rounding"},
+    "judging/hints.py": {0.05: "5 to 95 % in 19 steps", 0.95: "same", 19: "same", 1e-9: "rounding", 1e-300: "rounding"},
+    "loop/alternate.py": {1e-300: "rounding"},
+    "loop/batches.py": {8: "block", 62: "random seeds"},
+    "loop/partial.py": {64: "rounding", 1e-6: "rounding", 1e-9: "rounding", 1e-12: "rounding"},
+    "search/heats.py": {1e-12: "range of single precision", 1e12: "same"},
+    "search/motions.py": {4: "half a spacing, squared", 1e-12: "rounding", 1e-300: "rounding"},
+    "many.py": {62: "random seeds", 3: "stack level of a warning"},
+    "history.py": {3: "stack level of a warning"},
+}  # fmt: skip
 
 
-def _numbers(value: ast.AST | None) -> int:
+def numbers(tree: ast.AST) -> list[ast.Constant]:
+    """Numbers that are written out, signs aside."""
+    return [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and not isinstance(node.value, bool)
+    ]
+
+
+def tuned(solver: Path) -> tuple[int, list[str], list[str]]:
+    """Tuned numbers of the solver: those of tuning.py and all others without a reason; these, and those with one, as lines.
+
+    In tuning.py each number counts once, where it is assigned; what is derived below has none of its own but 1 and 2.
+    """
+    count, open_ones, told = 0, [], []
+    for path, tree in trees(solver).items():
+        name = path.relative_to(solver).as_posix()
+        if name == "tuning.py":
+            count = sum(_assigned(node.value) for node in tree.body if isinstance(node, ast.Assign))
+            continue
+        for number in numbers(tree):
+            value = number.value
+            if value in PLAIN:
+                continue
+            reason = REASONS.get(name, {}).get(value)  # type: ignore[arg-type]
+            (told if reason else open_ones).append(f"{name}:{number.lineno}: {value!r} {reason or ''}".rstrip())
+    return count + len(open_ones), open_ones, told
+
+
+def _assigned(value: ast.expr) -> int:
+    """Numbers of an assignment: one, or those of a tuple; those in a formula but 1 and 2."""
     if isinstance(value, ast.Constant):
-        return int(isinstance(value.value, (int, float)) and not isinstance(value.value, bool))
-    if isinstance(value, (ast.Tuple, ast.List, ast.Set)):
-        return sum(_numbers(part) for part in value.elts)
-    if isinstance(value, ast.Dict):
-        return sum(_numbers(part) for part in value.values)
-    if isinstance(value, (ast.BinOp, ast.UnaryOp)):
         return 1
-    return 0
+    if isinstance(value, ast.Tuple):
+        return sum(_assigned(part) for part in value.elts)
+    return sum(number.value not in PLAIN for number in numbers(value))
+
+
+def named(folder: Path) -> int:
+    """Numbers with a name in capitals at the top of the modules of a package."""
+    count = 0
+    for tree in trees(folder).values():
+        for node in tree.body:
+            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+            if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+                names = [one for target in targets for one in getattr(target, "elts", [target])]
+                if all(isinstance(one, ast.Name) and one.id.isupper() for one in names):
+                    count += len(numbers(node.value))
+    return count
 
 
 def long_files(found: dict[Path, ast.Module], lines: int) -> int:
@@ -122,24 +183,36 @@ def duplicate_pairs(folder: Path) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--root", type=Path, default=ROOT)
-    root = parser.parse_args().root.resolve()
+    parser.add_argument("--numbers", action="store_true")
+    parser.add_argument("--stack", action="store_true")
+    args = parser.parse_args()
+    root = args.root.resolve()
     package = root / "src" / "invarot"
     import invarot
 
     assert Path(invarot.__file__).resolve().parent == package, f"PYTHONPATH does not lead to {package}"
     everything, solver = trees(package), trees(package / "alignment")
+    count, open_ones, told = tuned(package / "alignment")
+    if args.numbers:
+        print("\n".join([*told, *(f"{one} TUNED" for one in open_ones)]))
+        return
     modules, functions, deepest = travel(package)
+    if args.stack:
+        print(" → ".join(deepest))
+        return
+    rooms = {room: named(package / room) for room in ("starts", "geometry", "transport", "retrieval", "cells")}
     door = sum(p.kind is p.KEYWORD_ONLY for p in inspect.signature(invarot.align).parameters.values())
     estimator = inspect.signature(invarot.InvariantAligner).parameters
     rows = {
         "modules that `align(x, y)` on 500 points enters": modules,
         "functions it enters": functions,
-        "modules in its deepest stack (arrays and threads, which all use, aside)": deepest,
+        "modules in its deepest stack (arrays and threads, which all use, aside)": len(deepest),
         "places that call the alternation": call_sites(solver, "alternate"),
         "`replace(…)` in alignment/": call_sites(solver, "replace"),
         "`default_rng(0)` in alignment/, docstrings aside": call_sites(solver, "default_rng", argument=0),
-        "numbers with a name in alignment/": tuned(solver),
-        "of these in tuning.py": tuned({path: tree for path, tree in solver.items() if path.name == "tuning.py"}),
+        "tuned numbers in alignment/": count,
+        "of these outside tuning.py": len(open_ones),
+        "numbers with a name in other packages": ", ".join(f"{room} {some}" for room, some in rooms.items()),
         "keywords of `align`": door,
         "parameters of `InvariantAligner`": len(estimator),
         "files over 250 lines in src/": long_files(everything, 250),

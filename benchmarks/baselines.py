@@ -25,7 +25,7 @@ from provenance import header, write_page
 from invarot.arrays import Array, place, to_numpy
 from invarot.baselines import adversarial, gromov_wasserstein, wasserstein_procrustes
 from invarot.baselines.adversarial import Epoch
-from invarot.baselines.gromov_wasserstein import solve
+from invarot.baselines.gromov_wasserstein import AUTHORS, solve
 from invarot.baselines.procrustes import procrustes_map
 from invarot.baselines.self_learning import learn_maps
 from invarot.experiments.provenance import describe_machine
@@ -146,7 +146,7 @@ def measure(system: str, pair: str, seed: int, options: argparse.Namespace) -> d
 
 
 def _matched(x: Array, y: Array, *, rng: int) -> Any:
-    return gromov_wasserstein(x, y, epsilon=5e-4, rng=rng)
+    return gromov_wasserstein(x, y, epsilon=AUTHORS, max_iter=1000, rng=rng)
 
 
 def keep(path: Path, row: tuple[Any, ...]) -> None:

@@ -42,7 +42,7 @@ from invarot.arrays import place, to_numpy
 from invarot.baselines import mini_vec2vec
 from invarot.experiments.provenance import describe_commit
 from invarot.geometry.orthogonal import polar
-from invarot.migration.recall import AT, DOUBLING, FIT, compare_clouds, estimate_recall, measure_recall
+from invarot.migration.recall import AT, DOUBLING, FIT, compare_clouds, estimate_recall, join_spaces, measure_recall
 from invarot.words import read_vectors
 
 MODELS = ("minilm", "mpnet", "wordllama")
@@ -127,8 +127,8 @@ def retrieval(args: argparse.Namespace, old: str, new: str, seed: int, _: int, *
             hits, engine = search_table(folder / "db", y[STORE:]), f"{args.device}, LanceDB"
     truth = nearest(y[STORE:], y[:STORE])
     # old vectors that the solve did not see (nor their texts in y): beside those it did
-    turned = found.rotation.apply(x[: args.texts])
-    free = estimate_recall(turned[:CHECK], turned[CHECK:], y[HALF : HALF + args.texts], store=STORE)
+    left = x[: args.texts]
+    free = estimate_recall(found.rotation.map, left[:CHECK], left[CHECK:], y[HALF : HALF + args.texts], store=STORE)
     others = mapped[CHECK : args.texts], y[HALF : HALF + args.texts]
     checked = measure_recall(mapped[:CHECK], y[:CHECK], others=others, store=STORE)
     return {
@@ -253,7 +253,7 @@ def calibrate(data: Path) -> None:
     print("loss a doubling, MiniLM–mpnet, 500 to 16,000 rows", np.mean(falls).round(4), "in the code", DOUBLING)
     for old, new in itertools.permutations(MODELS, 2):
         if "wordllama" in (old, new):
-            for name, n, r, value in cases(f"{old}-{new}", load(data, old), load(data, new)):
+            for name, n, r, value in cases(f"{old}-{new}", load(data, old), load(data, new), larger=True):
                 guess = 1 - np.exp(np.dot(FIT, (1, np.log(1.02 - r), np.log(n))))
                 print(f"not fitted: {name} {n} documents: recall {value:.3f}, estimate {guess:.3f}")
 
@@ -274,15 +274,22 @@ def paired_clouds(data: Path) -> Iterator[tuple[str, Any, Any]]:
         yield f"{name} back", y, x
 
 
-def cases(name: str, x: Any, y: Any) -> Iterator[tuple[str, int, float, float]]:
-    """Name, documents, the ratio that needs no pairs, and the true recall, for several sizes."""
+def cases(name: str, x: Any, y: Any, *, larger: bool = False) -> Iterator[tuple[str, int, float, float]]:
+    """Name, documents, the ratio that needs no pairs, and the true recall, for several sizes.
+
+    The ratio is compared among new vectors, or in the ``larger`` of the two spaces.
+    """
     order = np.random.default_rng(0).permutation(len(x))
     x, y = x[order], y[order]
-    mapped = unit(x @ polar(x.T @ y))
+    turn = polar(x.T @ y)
+    mapped = unit(x @ turn)
     for size in (1250, 2500, 5000, 9000):
         if 2 * size <= len(x):
             asked = min(1000, size // 5)
-            r, documents = compare_clouds(mapped[:asked], mapped[asked:size], y[size : 2 * size])
+            sides = (mapped[:asked], mapped[asked:size], y[size : 2 * size])
+            if larger:
+                sides = join_spaces(turn, x[:asked], x[asked:size], y[size : 2 * size])
+            r, documents = compare_clouds(*sides)
             truth = nearest(y[:asked], y[asked:size])
             yield name, documents, r, common(nearest(y[:asked], mapped[asked:size]), truth)
 

@@ -34,7 +34,7 @@ CHECKS: tuple[tuple[str, str, str, int], ...] = (
     ("result.history.plot()", f"P -c \"{CLOUDS}f.history.plot().savefig('h.png')\" && file h.png", "PNG image", 0),
     ("_repr_html_", f'P -c "{CLOUDS}print(f._repr_html_()[:200])"', "Aligned", 0),
     ("result.report(page) for any alignment", f"P -c \"{CLOUDS}f.report('a.html')\" && grep -o '<section' a.html | wc -l", "^5$", 0),
-    ("progress=True, log lines without a terminal", f'P -c "{CLOUDS}invarot.align(x, x@t, progress=True)" 2>&1', r"\[0 s\] align: 200 × 200", 0),
+    ("show_progress, log lines without a terminal", f'P -c "{CLOUDS}c=invarot.show_progress(); c.__enter__(); invarot.align(x, x@t)" 2>&1', r"\[0 s\] align: 200 × 200", 0),
     ("standard logging", f'P -c "import logging; logging.basicConfig(level=20); {CLOUDS}" 2>&1', "INFO:invarot", 0),
     ("repr of Vectors is one line", "P -c \"from invarot.words import load_core_pair as l; print(repr(l()[0]))\" | wc -lc", r"^ +1 +\d{2,3}$", 0),
     ("transform keeps dtype and gradient", f"P -c \"{CLOUDS}import torch; z=torch.tensor(x,requires_grad=True); w=f.transform(z.to(torch.bfloat16)); print(w.dtype,w.requires_grad)\"", "torch.bfloat16 True", 0),

@@ -1,10 +1,11 @@
 """One solve over several ranks: seconds, CPU seconds, memory of the x side and bytes sent per rank; on CUDA against one device.
 
-    python benchmarks/ranks.py --ranks 1 2 4 --n 20000 --m 20000 --d 100 --out results/ranks.json
+    python benchmarks/ranks.py --ranks 1 2 4 --n 20000 --m 20000 --d 100 [--start auto] --out results/ranks.json
     torchrun --nproc-per-node=1 benchmarks/ranks.py --cuda --points 200000 --dimensions 100
 
 The first starts the ranks itself (gloo, one thread each) and solves from a given start at a fixed schedule, so that all of the work
-is over rows. The second runs inside torchrun with NCCL, beside `invarot.align` on one device with the same start.
+is over rows; ``--start auto`` is the whole default call instead. A small solve before loads what the first call loads. The second runs
+inside torchrun with NCCL, beside `invarot.align` on one device with the same start, and with y cut as well.
 """
 
 from __future__ import annotations
@@ -58,17 +59,24 @@ def solve_rank(args: argparse.Namespace) -> dict[str, Any]:
     keep = Shards.of
     Shards.of = classmethod(lambda cls, *rest: made.append(keep(*rest)) or made[-1])  # type: ignore[assignment, method-assign]
     steps: list[tuple[int, int]] = []
+    distributed.align(x[:200], y[:200], start=start, solver=Sinkhorn(schedule=0.1, max_iter=1))
+    made.clear()
     dist.barrier()
     rows, tall = len(x) * args.d * 4, _resident()
     begun, cpu = time.perf_counter(), time.process_time()
-    solver = Sinkhorn(schedule=SCHEDULE, max_iter=args.steps, memory=args.memory)
+    given: dict[str, Any] = {
+        "given": {"start": start, "solver": Sinkhorn(schedule=SCHEDULE, max_iter=args.steps, memory=args.memory)},
+        "auto": {"solver": Sinkhorn(memory=args.memory)},
+    }[args.start]
     watch = _Watch()
     result = distributed.align(
-        x, y, start=start, solver=solver,
+        x, y, **given,
         on_step=lambda step: (steps.append((step.inner_iterations, made[0].sent)), watch.look()),
     )  # fmt: skip
+    ended, spent = time.perf_counter(), time.process_time()
+    dist.destroy_process_group()
     return {
-        "rank": rank, "seconds": time.perf_counter() - begun, "cpu": time.process_time() - cpu,
+        "rank": rank, "seconds": ended - begun, "cpu": spent - cpu,
         "steps_seconds": watch.seconds - begun, "steps_cpu": watch.cpu - cpu,
         "x_bytes": rows, "grown_mib": (watch.most - tall) / 2**20, "steps": steps, "verdict": result.verdict.word,
         "off": float(np.linalg.norm(result.map - turn) / args.d**0.5), "m": args.m, "d": args.d,
@@ -93,7 +101,7 @@ def run_ranks(args: argparse.Namespace, count: int) -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "OMP_NUM_THREADS": "1"}
         command = [sys.executable, __file__, "--meet", f"{folder}/meet", "--ranks", str(count), "--n", str(args.n),
-                   "--m", str(args.m), "--d", str(args.d), "--steps", str(args.steps), "--memory", args.memory]  # fmt: skip
+                   "--m", str(args.m), "--d", str(args.d), "--steps", str(args.steps), "--memory", args.memory, "--start", args.start]  # fmt: skip
         running = [
             subprocess.Popen([*command, "--rank", str(rank)], env=environment, stdout=subprocess.PIPE, text=True)
             for rank in range(count)
@@ -117,13 +125,15 @@ def solve_cuda(args: argparse.Namespace) -> None:
         torch.from_numpy(np.asarray(one, np.float32)).to(where) for one in make(args.n, args.m, args.d)
     )
     own = x[args.n * rank // count : args.n * (rank + 1) // count].clone()
+    part = y[args.m * rank // count : args.m * (rank + 1) // count].clone()
     solver = Sinkhorn(schedule=SCHEDULE, max_iter=args.steps)
-    times: dict[str, list[float]] = {"one device": [], "ranks": []}
+    times: dict[str, list[float]] = {"one device": [], "ranks": [], "ranks, y cut": []}
     found: dict[str, Any] = {}
     for _ in range(4):
         for name, call in (
             ("one device", lambda: invarot.align(x, y, start=start, solver=solver)),
             ("ranks", lambda: distributed.align(own, y, start=start, solver=solver)),
+            ("ranks, y cut", lambda: distributed.align(own, part, cut_y=True, start=start, solver=solver)),
         ):
             wait()
             begun = time.perf_counter()
@@ -136,6 +146,9 @@ def solve_cuda(args: argparse.Namespace) -> None:
             "commit": describe_commit(), "device": torch.cuda.get_device_name() if cuda else "cpu", "n": args.n, "m": args.m, "d": args.d, "ranks": count,
             "seconds": medians, "all": times, "ratio": medians["ranks"] / medians["one device"],
             "maps_apart": float(torch.linalg.norm(found["ranks"].map - found["one device"].map)),
+            "cut_ratio": medians["ranks, y cut"] / medians["one device"],
+            "cut_maps_apart": float(torch.linalg.norm(found["ranks, y cut"].map - found["one device"].map)),
+            "cut_matches_equal": float((found["ranks, y cut"].matches("plan") == found["ranks"].matches("plan")).double().mean()),
             "off": float(torch.linalg.norm(found["ranks"].map - turn)), "verdict": found["ranks"].verdict.word,
             "steps": {name: [[step.stage, step.inner_iterations, step.mode] for step in one.history] for name, one in found.items()},
         }, indent=1)  # fmt: skip
@@ -155,6 +168,7 @@ def main() -> None:
     parser.add_argument("--dimensions", "--d", dest="d", type=int, default=100)
     parser.add_argument("--steps", type=int, default=4)
     parser.add_argument("--memory", default="1GiB")
+    parser.add_argument("--start", choices=("given", "auto"), default="given")
     parser.add_argument("--cuda", action="store_true", help="inside torchrun: NCCL against one device")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--rank", type=int, help=argparse.SUPPRESS)
@@ -168,11 +182,23 @@ def main() -> None:
     if args.rank is not None:
         print(json.dumps(solve_rank(args)))
         return
-    found: dict[str, Any] = {"commit": describe_commit(), "n": args.n, "m": args.m, "d": args.d, "runs": {}}
+    found: dict[str, Any] = {
+        "commit": describe_commit(),
+        "n": args.n,
+        "m": args.m,
+        "d": args.d,
+        "start": args.start,
+        "runs": {},
+    }
     for count in args.ranks:
         found["runs"][count] = run_ranks(args, count)
         for one in found["runs"][count]:
             print(count, {key: value for key, value in one.items() if key != "steps"}, flush=True)
+    if {1, 2} <= found["runs"].keys():
+        for name in ("seconds", "steps_seconds", "cpu", "steps_cpu"):
+            slowest = {count: max(one[name] for one in found["runs"][count]) for count in (1, 2)}
+            found[f"ratio_{name}"] = slowest[1] / slowest[2]
+            print(f"1 rank over 2 ranks, {name}: {found[f'ratio_{name}']:.3f}")
     text = json.dumps(found, indent=1)
     if args.out is not None:
         args.out.write_text(text + "\n", encoding="utf-8")

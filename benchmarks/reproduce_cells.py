@@ -1,7 +1,8 @@
 """Compute cells of ``invarot reproduce`` on a machine that does not draw: no figure, no manifest, only cells.jsonl.
 
 ``python benchmarks/reproduce_cells.py readouts --data DATA --out results/reproduce/europarl --only "en-fr, l_"``; then
-``invarot reproduce`` with the same options draws and judges where matplotlib is installed. ``--jobs N`` runs N cells at once, each in
+``invarot reproduce`` with the same options draws and judges where matplotlib is installed. Cells of the first
+``--only`` come first. ``--jobs N`` runs N cells at once, each in
 a process of its own (with one thread each: OMP_NUM_THREADS=1); after ``--minutes`` no further cell is begun, and after ``--stop`` those that
 run are given up. ``--merge FILE`` adds the cells of another cells.jsonl, which replace those of the same name.
 """
@@ -49,6 +50,7 @@ def main() -> None:
     write_finished(store, context.identity(), done.values())
     if not args.merge:
         asked = [cell.name for cell in todo if context.asks(cell) and not any(part in cell.name for part in args.but)]
+        asked.sort(key=lambda name: next((k for k, part in enumerate(args.only) if part in name), 0))
         run_all([name for name in asked if args.again or name not in done], args, context, store, done)
     write_finished(store, context.identity(), [done[cell.name] for cell in todo if cell.name in done])
     print(f"{sum(cell.name in done for cell in todo)} of {len(todo)} cells are done")

@@ -4,10 +4,10 @@
 
 Reads results/raw/verdict.development.csv and writes src/invarot/alignment/judging/rule.json. A solve is *right* when at most
 5 % of the points lie nearer to an image than its counterpart (FOSCTTM ≤ 0.05), *coarse* when at most 20 % do or 90 % of the
-labels (the mean over the labels) are transferred, else *wrong*. Three linear models of the same features: log-odds of right
-(``fine``), log-odds of right or coarse (``right``), and the log of the FOSCTTM (``resolution``). Weights of the first two have
-the sign that their evidence must have; every family counts alike. Thresholds and the interval of the resolution come from
-predictions of families left out.
+labels (the mean over the labels) are transferred, else *wrong*. Two linear models of the same features: log-odds of right
+(``fine``) and log-odds of right or coarse (``right``). Weights have the sign that their evidence must have; every family counts
+alike. Thresholds come from predictions of families left out, and so does the resolution: the FOSCTTM that goes with the sum of the
+two probabilities.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from invarot.alignment.verdict import Evidence
 
 RULE_FILE = Path(rule.__file__).with_name("rule.json")
 COUNTS = ("points", "rivals", "better")
-SIGNS = {"least_errors": 1, "contest": 1, "crowding": 1, "inner_crowding": 1, "near": -1, "residual": -1, "surplus": 1,
-         "better": -1, "rivals": -1}  # fmt: skip
+SIGNS = {"nearer": 1, "drift": 1, "shape": 1, "crowding": 1, "near": -1, "better": -1, "rivals": -1}
 FINE, COARSE, LABELS = 0.05, 0.2, 0.9
 WRONG_ALIGNED, WRONG_COARSE = 0.003, 0.01  # of the wrong ones of families left out, what thresholds may let through
-TAIL = 0.08  # share of the wrong ones from which this is extrapolated
+TAIL = 0.03  # share of the wrong ones from which this is extrapolated
 PENALTY = 3.0
+KNOTS = 10
 
 
 class Table:
@@ -85,25 +85,12 @@ def fit_odds(features: np.ndarray, good: np.ndarray, weights: np.ndarray, penalt
     return np.concatenate([found[:1], found[1:] / scale])
 
 
-def fit_log_share(
-    features: np.ndarray, target: np.ndarray, weights: np.ndarray, penalty: float = PENALTY
-) -> np.ndarray:
-    """Bias and weights of the ridge regression of the log of the FOSCTTM."""
-    scale = features.std(axis=0) + 1e-9
-    table = np.column_stack([np.ones(len(features)), features / scale])
-    ridge = penalty * np.eye(table.shape[1])
-    ridge[0, 0] = 0
-    found = np.linalg.solve(table.T @ (weights[:, None] * table) + ridge, table.T @ (weights * target))
-    return np.concatenate([found[:1], found[1:] / scale])
-
-
 def fit_parts(table: Table, rows: np.ndarray) -> dict[str, np.ndarray]:
     weights = even_weights(table.family[rows])
     features = table.features[rows]
     return {
         "fine": fit_odds(features, table.right[rows], weights),
         "right": fit_odds(features, table.good[rows], weights),
-        "resolution": fit_log_share(features, table.target[rows], weights),
     }
 
 
@@ -117,7 +104,7 @@ def predict(table: Table, parts: dict[str, np.ndarray], rows: np.ndarray) -> dic
 
 def leave_out(table: Table) -> dict[str, np.ndarray]:
     """Predictions for every row by a rule fitted without its family."""
-    found = {name: np.zeros(len(table.rows)) for name in ("fine", "right", "resolution")}
+    found = {name: np.zeros(len(table.rows)) for name in ("fine", "right")}
     for family in np.unique(table.family):
         out = table.family == family
         for name, values in predict(table, fit_parts(table, ~out & ~table.degenerate), out).items():
@@ -134,6 +121,19 @@ def allow(odds: np.ndarray, share: float) -> float:
     top = np.sort(odds)[::-1][: first + 1]
     edge = top[-1] + (np.mean(top[:-1]) - top[-1]) * np.log(TAIL / share)
     return max(0.5, float(np.ceil(100 / (1 + np.exp(-edge))) / 100))
+
+
+def fit_resolution(sure: np.ndarray, target: np.ndarray) -> dict[str, list[float]]:
+    """The median of the log of the FOSCTTM, and an interval of four in five, in `KNOTS` equal groups of how sure the rule is.
+
+    The surer, the finer: heights never rise.
+    """
+    groups = np.array_split(np.argsort(sure, kind="stable"), KNOTS)
+    found = {"sure": [float(np.median(sure[one])) for one in groups]}
+    found["sure"][0], found["sure"][-1] = 0.0, 2.0
+    for name, share in (("low", 0.1), ("middle", 0.5), ("high", 0.9)):
+        found[name] = np.minimum.accumulate([np.quantile(target[one], share) for one in groups]).tolist()
+    return {name: np.round(values, 4).tolist() for name, values in found.items()}
 
 
 def make_rule(table: Table) -> dict[str, Any]:
@@ -154,12 +154,9 @@ def make_rule(table: Table) -> dict[str, Any]:
         made[name] = allow(np.where(out, -20.0, odds)[wrong], share)
     made["failed"] = 0.3
     made["few_points"] = few
-    fair = ~table.degenerate
-    edges = np.quantile(left["resolution"][fair], [0.25, 0.5, 0.75])
-    place = np.searchsorted(edges, left["resolution"], side="right")
-    miss = table.target - left["resolution"]
-    quantiles = [[float(np.quantile(miss[fair & (place == k)], q)) for k in range(4)] for q in (0.1, 0.9)]
-    made["resolution"] |= {"edges": edges.round(3).tolist(), "low": np.round(quantiles[0], 3).tolist(), "high": np.round(quantiles[1], 3).tolist()}  # fmt: skip
+    made["resolution"] = fit_resolution(
+        (left["fine"] + left["right"])[~table.degenerate], table.target[~table.degenerate]
+    )
     return made
 
 

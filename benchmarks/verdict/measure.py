@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from invarot.alignment.evidence import gather_evidence
 from invarot.alignment.judging.degenerate import find_degenerate
+from invarot.alignment.judging.judge import measure as measure_evidence
 
 from .families import GROUPS
 from .solves import draw, pose_pair
@@ -32,7 +32,7 @@ def measure(path: Path, make: Any, family: str, seed: int) -> list[dict[str, Any
     problem = pose_pair(pair)
     rows = []
     for k, w in enumerate(kept["map"]):
-        evidence = gather_evidence(problem, w.astype(np.float64), np.random.default_rng(seed))
+        evidence = measure_evidence(problem, w.astype(np.float64), np.random.default_rng(seed))
         evidence = replace(evidence, rivals=int(kept["rivals"][k]), better=int(kept["better"][k]))
         row = {"family": family, "seed": seed, "problem": str(kept["name"]), "related": int(kept["related"])}
         row |= {name: kept[name][k].item() for name in KEPT}

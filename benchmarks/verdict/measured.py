@@ -70,7 +70,7 @@ def texts(data: Path, left: str, right: str, rng: Rng) -> Pair:
     """Definitions under two models of text; or different definitions."""
     one, other = (np.load(data / "text" / f"{name}.npy", mmap_mode="r") for name in (left, right))
     n, d = int(rng.choice([200, 400, 800])), int(rng.choice([20, 60, 150, 300]))
-    rows = rng.permutation(16000)
+    rows = rng.permutation(min(16000, len(one)))
     if rng.uniform() < 0.25:
         both = (unit_centred(side[np.sort(rows[:4000])].astype(np.float64)) for side in (one, other))
         return _disjoint(*both, n, rng)

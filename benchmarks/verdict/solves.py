@@ -85,7 +85,7 @@ def nearer(z: Array, y: Array, right: Array) -> Array:
 
 
 def truth_of(pair: Pair, moved: Array, joint: Array | None = None) -> tuple[float, float]:
-    """The true FOSCTTM of the moved points, both ways where points are in both clouds, and the transfer of labels (or nan).
+    """The true FOSCTTM of the moved points, both ways, and the transfer of labels (or nan).
 
     ``joint``: all points of x's view, moved, where the clouds are disjoint parts of them.
 
@@ -95,7 +95,8 @@ def truth_of(pair: Pair, moved: Array, joint: Array | None = None) -> tuple[floa
         there = pair.joint[1]
         found = float(np.mean(nearer(joint, there, there)) + np.mean(nearer(there, joint, joint))) / 2
     elif pair.places is not None:
-        found = float(np.mean(nearer(moved, pair.y, pair.places)))
+        # among the places of the other points: y may lie farther off than any of them, where a map shortens rows
+        found = float(np.mean(nearer(moved, pair.places, pair.places)) + np.mean(nearer(pair.places, moved, moved))) / 2
     elif pair.pairs is None:
         return 0.5, float("nan")
     else:

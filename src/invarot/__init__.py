@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .alignment.result import Alignment
     from .alignment.verdict import Evidence, Resolution, Verdict
     from .estimators import InvariantAligner as InvariantAligner
+    from .logs import show_progress
     from .storage import load, load_many
     from .transport.schedule import Schedule
 
@@ -28,7 +29,7 @@ __all__ = [
     "Alignment", "Evidence", "Exact", "History", "InputError", "ManyAlignment", "MemoryBound", "MissingExtra",
     "NotAligned", "NotConverged", "NotTrusted", "Resolution", "Rotations", "Schatten", "Schedule", "Search", "Sinkhorn",
     "Stages", "StartRecord", "Status", "Step", "Verdict", "WorkersLost", "align", "align_many", "baselines", "cells", "clouds", "distributed", "load", "load_many",
-    "migration", "paper",
+    "migration", "paper", "show_progress",
     "stores", "translation", "words",
 ]  # fmt: skip
 
@@ -43,6 +44,7 @@ _PLACES = {
     "alignment.result": ("Alignment",),
     "alignment.verdict": ("Evidence", "Resolution", "Verdict"),
     "estimators": ("InvariantAligner",),
+    "logs": ("show_progress",),
     "storage": ("load", "load_many"),
     "transport.schedule": ("Schedule",),
 }

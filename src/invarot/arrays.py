@@ -71,6 +71,11 @@ def is_torch(x: object) -> TypeGuard[Tensor]:
     return bool(compat.is_torch_array(x))
 
 
+def is_dtensor(x: object) -> bool:
+    """Return whether ``x`` is a DTensor of torch, whose rows may be on several processes; nothing is imported for that."""
+    return type(x).__name__ == "DTensor" and type(x).__module__.startswith("torch.distributed")
+
+
 def on_cuda(x: Array) -> bool:
     return is_torch(x) and x.device.type == "cuda"
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, as_like, device, is_array, is_torch, library, namespace, to_numpy
+from .arrays import Array, as_like, device, is_array, is_dtensor, is_torch, library, namespace, to_numpy
 from .errors import InputError
 
 
@@ -108,6 +108,11 @@ OTHERS = {
 
 def _check_library(value: Any, name: str) -> None:
     """Raise for arrays of libraries that the solver cannot compute with, rather than copy them in silence."""
+    if is_dtensor(value):
+        raise InputError(
+            f"{name}: expected all points on one device, got a DTensor, whose rows are on several ranks; align it with "
+            f"invarot.distributed.align, or pass {name}.full_tensor()"
+        )
     advice = OTHERS.get(type(value).__module__.split(".")[0])
     if advice is not None and hasattr(value, "shape"):
         raise InputError(

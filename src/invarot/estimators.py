@@ -79,7 +79,6 @@ class InvariantAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         device: str | None = None,
         random_state: Any = 0,
         on_step: Any = None,
-        progress: bool = False,
         solver: Sinkhorn | Exact | None = None,
         search: Search | None = None,
     ) -> None:
@@ -97,7 +96,6 @@ class InvariantAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.device = device
         self.random_state = random_state
         self.on_step = on_step
-        self.progress = progress
         self.solver = solver
         self.search = search
 

@@ -1,4 +1,4 @@
-"""The log named "invarot", and how ``progress=True`` shows it: one live line on a terminal, log lines elsewhere."""
+"""The log named "invarot", and how progress is shown: one live line on a terminal, log lines elsewhere."""
 
 from __future__ import annotations
 
@@ -91,6 +91,23 @@ def run(*, progress: bool = False) -> Iterator[None]:
             yield
     finally:
         _begun.reset(token)
+
+
+@contextmanager
+def show_progress() -> Iterator[None]:
+    """Show the log of all that runs inside, on standard error: a live line on a terminal, else a line every few seconds.
+
+    The logger ``"invarot"`` gets these lines in any case.
+
+    Examples
+    --------
+    >>> import numpy as np, invarot
+    >>> x = np.random.default_rng(0).gamma(2.0, size=(50, 3))
+    >>> with invarot.show_progress():
+    ...     result = invarot.align(x, x[::-1])
+    """
+    with run(progress=True):
+        yield
 
 
 @contextmanager

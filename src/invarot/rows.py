@@ -1,11 +1,12 @@
-"""Which rows of x are here: all of them, or a part, with the rest in other processes.
+"""Which rows of a cloud are here: all of them, or a part, with the rest in other processes.
 
-Rows are cut over processes in `invarot.distributed`. Whatever sums over the rows of x asks `Rows` to complete the sum, so that the
-same code solves a whole problem and a part of one.
+Rows are cut over processes in `invarot.distributed`. Whatever sums over the rows of x asks `Rows` to complete the sum, and whatever
+needs all points of y, where y is cut too, takes them a block at a time; so the same code solves a whole problem and a part of one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,7 +15,7 @@ from .arrays import Array, as_like, namespace
 
 
 class Rows(Protocol):
-    """The rows of x that a process holds."""
+    """The rows of a cloud that a process holds."""
 
     whole: bool
 
@@ -33,6 +34,21 @@ class Rows(Protocol):
     def take(self, points: Array, weights: Array, chosen: np.ndarray[Any, Any]) -> tuple[Array, Array, Rows]:
         """Return the rows ``chosen`` (sorted, of all processes together), their weights, and where they are."""
 
+    def divide(self, points: Array, weights: Array) -> tuple[Array, Array, Rows]:
+        """Return a share of the rows for each process, where every process has all of them; else the rows as they are."""
+
+    def map(self, work: Callable[[Array], Array], points: Array) -> Array:
+        """Return ``work(points)``, which has a row for each of ``points``; where every process has them, each works on a share."""
+
+    def collect(self, values: Array) -> Array:
+        """Return the rows (k, …) of all processes, one after the other."""
+
+    def blocks(self, *arrays: Array) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of all processes a block at a time: their place, a slice, then these rows of each array.
+
+        Every process has to take all of the blocks.
+        """
+
 
 class AllRows:
     """All rows are here: sums are complete."""
@@ -50,6 +66,18 @@ class AllRows:
 
     def logsumexp(self, values: Array) -> Array:
         return values
+
+    def divide(self, points: Array, weights: Array) -> tuple[Array, Array, Rows]:
+        return points, weights, self
+
+    def map(self, work: Callable[[Array], Array], points: Array) -> Array:
+        return work(points)
+
+    def collect(self, values: Array) -> Array:
+        return values
+
+    def blocks(self, *arrays: Array) -> Iterator[tuple[Any, ...]]:
+        yield slice(0, arrays[0].shape[0]), *arrays
 
     def take(self, points: Array, weights: Array, chosen: np.ndarray[Any, Any]) -> tuple[Array, Array, Rows]:
         index = as_like(chosen, points, dtype=namespace(points).int64)

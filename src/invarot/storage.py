@@ -107,6 +107,11 @@ def _kind(plan: object) -> str:
 
 def _arrays(alignment: Alignment) -> dict[str, np.ndarray[Any, Any]]:
     plan = alignment.plan
+    if isinstance(plan, EntropicPlan) and not plan.columns.whole:
+        raise InputError(
+            f"alignment: expected all targets of the plan, got {plan.y.shape[0]} of {plan.shape[1]}, the others on other ranks; save "
+            "what invarot.distributed.gather returns, or the map alone"
+        )
     found = {"map": alignment.map, "offset": alignment.offset}
     found.update({f"plan.{name}": getattr(plan, name) for name in FACTORS[_kind(plan)]})
     for name in MATCHED:

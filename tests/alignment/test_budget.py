@@ -10,7 +10,7 @@ import pytest
 import invarot
 from invarot import Exact, Schedule, Sinkhorn, Stages
 from invarot.alignment.budget import Budget, make_budgets
-from invarot.alignment.tuning import BRIEF_STEPS, COARSE_EPSILON, FIRST_EPSILON, ROUGH_STEPS, SEARCH_FLOOR, SHARPEST
+from invarot.alignment.tuning import BRIEF_STEPS, COARSE_EPSILON, FIRST_EPSILON, LOOSER, ROUGH_STEPS, SEARCH_FLOOR
 
 from .clouds import posed, turned
 
@@ -80,13 +80,13 @@ def test_a_race_in_single_precision_is_not_asked_for_what_it_cannot_reach(schedu
 def test_the_schedule_follows_the_spacing_of_the_points():
     sharp, blunt = make_budgets(Sinkhorn(), 1e-9), make_budgets(Sinkhorn(), 10.0)
     assert sharp.adaptive
-    assert sharp.sharpest == SHARPEST[0]
-    assert blunt.sharpest == SHARPEST[1]
+    assert sharp.sharpest == Sinkhorn.plan_tol / LOOSER
+    assert blunt.sharpest == COARSE_EPSILON
     assert make_budgets(Sinkhorn(), 0.01).sharpest == pytest.approx(1e-3)
     assert sharp.solve.schedule.epsilon == FIRST_EPSILON
     assert sharp.solve.schedule.floor == SEARCH_FLOOR
-    assert blunt.solve.schedule.floor == SHARPEST[1]
-    assert sharp.sharpen.schedule.floor == SHARPEST[0]
+    assert blunt.solve.schedule.floor == COARSE_EPSILON
+    assert sharp.sharpen.schedule.floor == Sinkhorn.plan_tol / LOOSER
     assert sharp.sharpen.max_iter == ROUGH_STEPS
     assert blunt.sharpen is None  # no smaller than the floor of the solve
 

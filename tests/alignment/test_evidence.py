@@ -63,7 +63,7 @@ def test_tiny_clouds_are_no_evidence():
     for n, d in ((2, 1), (3, 3), (4, 2)):
         x, y, turn, _ = turned(n, d)
         found = gather_evidence(posed(x, y), turn, np.random.default_rng(0))
-        assert np.isfinite([found.gain, found.split, found.surplus, found.twins, found.contest]).all()
+        assert np.isfinite([found.gain, found.split, found.surplus, found.twins, found.shape, found.crowding]).all()
         assert found.points == n
     constant = posed(np.ones((6, 2)), np.ones((6, 2)))
     found = gather_evidence(constant, np.eye(2), np.random.default_rng(0))

@@ -8,6 +8,7 @@ import time
 import numpy as np
 import torch.distributed as dist
 
+import invarot
 from invarot import Schedule, Sinkhorn, Stages, distributed
 from invarot.distributed import align as align_module
 from invarot.distributed.shards import Shards
@@ -140,3 +141,70 @@ def interrupted(path, count):
         return None, seen, os.path.exists(path)
     dist.barrier()
     return found.map, seen, os.path.exists(path)
+
+
+def cut_targets():
+    """The same problems with y on every rank and cut, over two and four ranks, in blocks of a few rows; and a given map in stages."""
+    from invarot.distributed import shards
+
+    align_module.SAMPLE = 200
+    shards.BLOCK = 5 * 8 * 40  # 40 rows at a time
+    x, y, turn = clouds()
+    start = np.linalg.qr(turn + 0.1)[0]
+    cases = {
+        "auto": {}, "given": {"start": start}, "moved": {"translate": True, "scale": True},
+        "stages": {"start": turn, "solver": Sinkhorn(schedule=0.02, stages=Stages((100, 250)))},
+    }  # fmt: skip
+    found = {}
+    for count in (2, 4):
+        group = dist.new_group(list(range(count)))
+        if dist.get_rank() < count:
+            for name, options in cases.items():
+                found[name, count, "all"] = solve(x, y, group, **options)
+                found[name, count, "cut"] = solve(x, cut(y, dist.get_rank(), count), group, cut_y=True, **options)
+    return found
+
+
+def dtensors():
+    """Points as DTensors: x cut, y on every rank or cut; beside arrays of the same rows; and what is refused."""
+    import torch
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.tensor import Replicate, Shard, distribute_tensor
+
+    x, y, turn = (torch.from_numpy(one) for one in clouds())
+    mesh, rank = init_device_mesh("cpu", (2,)), dist.get_rank()
+    rows, all_of_y, part_of_y = (
+        distribute_tensor(one, mesh, [how]) for one, how in ((x, Shard(0)), (y, Replicate()), (y, Shard(0)))
+    )
+    options = {"start": turn, "solver": Sinkhorn(schedule=0.02)}
+    plain = distributed.align(x[150 * rank : 150 * (rank + 1)], y, **options)
+    found = [distributed.align(rows, targets, **options) for targets in (all_of_y, part_of_y)]
+    told = []
+    for left, right, more in (
+        (distribute_tensor(x, mesh, [Replicate()]), y, {}), (distribute_tensor(x, mesh, [Shard(1)]), y, {}),
+        (rows, all_of_y, {"cut_y": True}), (rows, y, None),
+    ):  # fmt: skip
+        try:
+            invarot.align(left, right) if more is None else distributed.align(left, right, **options, **more)
+        except InputError as error:
+            told.append(str(error))
+    whole = [distributed.gather(one).matches("plan").numpy() for one in (plain, *found)]
+    return [one.map.numpy() for one in (plain, *found)], [len(one.plan.u) for one in found], whole, told
+
+
+def bytes_of_cut_targets():
+    """Bytes given to sums and to passing blocks before each outer step, with its sweeps."""
+    x, y, turn = clouds(200, 150)
+    made, seen = [], []
+    keep = Shards.of
+
+    def watched(*arguments):
+        made.append(keep(*arguments))
+        return made[-1]
+
+    Shards.of = watched
+    distributed.align(
+        cut(x, dist.get_rank(), 2), cut(y, dist.get_rank(), 2), cut_y=True, start=turn,
+        on_step=lambda step: seen.append((step.inner_iterations, made[0].sent, made[1].sent, len(y), x.shape[1])),
+    )  # fmt: skip
+    return seen

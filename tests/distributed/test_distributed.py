@@ -67,6 +67,42 @@ def test_few_bytes_are_sent_per_step():
         assert 8 * (m * sweeps + d * d) <= sent - before <= 8 * (m * sweeps + d * d) + 1024
 
 
+def test_targets_may_be_cut_too():
+    """In blocks that pass through all ranks: the answer is that of targets that every rank has."""
+    ranks = run_ranks(4, "cut_targets")[0]
+    for case in ("auto", "given", "moved", "stages"):
+        whole = ranks[0][case, 2, "all"]
+        for count in (2, 4):
+            for rank in range(count):
+                cut = ranks[rank][case, count, "cut"]
+                np.testing.assert_allclose(cut["map"], whole["map"], atol=1e-8)
+                np.testing.assert_array_equal(cut["matches"], whole["matches"])
+                assert (cut["verdict"], cut["steps"], cut["rows"]) == (whole["verdict"], whole["steps"], 300)
+
+
+def test_bytes_of_cut_targets():
+    """Blocks pass twice in a sweep and once for the images; sums over rows are a maximum and a sum of m numbers."""
+    seen = run_ranks(2, "bytes_of_cut_targets")[0][0]
+    assert len(seen) > 3
+    for (_, sums, passed, *_), (sweeps, more_sums, more_passed, m, d) in pairwise(seen):
+        assert more_passed - passed - 8 * m * d * (2 * sweeps + 1) in (0, 8 * m)  # a stage begins with the weights
+        assert 0 <= more_sums - sums - 8 * (2 * m * sweeps + d * d) <= 1024
+
+
+def test_points_may_be_dtensors():
+    for maps, rows, matches, told in run_ranks(2, "dtensors")[0]:
+        for k in (1, 2):
+            np.testing.assert_allclose(maps[k], maps[0], atol=1e-8)
+            np.testing.assert_array_equal(matches[k], matches[0])
+        assert rows == [150, 150]
+        assert [message.split(",")[0] for message in told] == [
+            "x: expected a DTensor whose rows are cut over the ranks",
+            "x: expected a DTensor of whole rows",
+            "cut_y: expected False with a DTensor that every rank has all of",
+            "x: expected all points on one device",
+        ]
+
+
 def test_a_lost_rank_ends_the_others_with_a_clear_error():
     ranks, codes = run_ranks(3, "one_is_killed", lost=(1,))
     assert codes[1] == 9

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import signal
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -49,6 +52,36 @@ def test_a_stopped_run_goes_on_where_it_was(tmp_path):
     assert reproduce(make(log), context, tell=told.append) == [Finding("it works", "3 cells", "confirmed")]
     assert log == ["a", "bb", "ccc"]
     assert told[-1] == "toy 3/3 · ccc"
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from invarot.experiments.run import Cell, Context, Experiment, run_cells
+
+def work(name):
+    if name == sys.argv[2]:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return [{"cell": name, "process": os.getpid()}]
+
+cells = [Cell(name, lambda name=name: work(name)) for name in ("a", "bb", "ccc")]
+run_cells(Experiment("toy", "", lambda context: cells, None, None), Context(Path(sys.argv[1])))
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="processes are killed in another way here")
+def test_a_killed_process_loses_only_the_cell_it_was_in(tmp_path):
+    def run(victim):
+        return subprocess.run([sys.executable, "-c", KILLED, str(tmp_path), victim], capture_output=True, check=False)
+
+    assert run("ccc").returncode == -signal.SIGKILL
+    kept = (tmp_path / "cells.jsonl").read_text().splitlines()
+    assert [json.loads(line)["name"] for line in kept[1:]] == ["a", "bb"]
+    again = run("none")
+    assert (again.returncode, again.stderr.decode().split()) == (0, ["toy", "3/3", "·", "ccc"])
+    lines = (tmp_path / "cells.jsonl").read_text().splitlines()
+    assert lines[:3] == kept
+    assert json.loads(lines[3])["name"] == "ccc"
 
 
 def test_a_line_cut_short_is_done_again(tmp_path):

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from invarot.experiments import NAMES, find
+from invarot.experiments.findings import Finding
 from invarot.experiments.published import find_published
 from invarot.experiments.style import load_pyplot
-from invarot.experiments.verdicts import as_table, collect
+from invarot.experiments.verdicts import as_table, collect, compare_runs
 from invarot.experiments.words import RIVALS
 
 ROOT = Path(__file__).parents[2]
@@ -134,7 +135,8 @@ def order(row, sign):
 
 
 def words(row, sign):
-    return {"precision_csls": 70.0 + sign * (10 if row["system"].startswith("l_∞") else 0)}
+    level = 70.0 + sign * (10 if row["system"].startswith("l_∞") else 0)
+    return {"precision_csls": level, "refined_csls": level}
 
 
 def cost(row, sign):
@@ -192,6 +194,10 @@ def test_every_claim_comes_out_both_ways(name):
     assert verdicts
     for claim, seen in verdicts.items():
         assert {"confirmed", "refuted"} <= seen, claim
+    for folder in FOLDERS:  # and no claim of any folder is left out
+        if folder.name == name:
+            manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+            assert {one["claim"] for one in manifest["findings"]} <= set(verdicts), folder
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -210,6 +216,44 @@ def test_part_of_the_data_is_judged_and_drawn(name):
 def test_few_units_conclude_nothing():
     rows = [row for row in all_rows(where("noise")) if row["cloud"] < 4]
     assert {one.verdict for one in find("noise").judge(rows)} == {"cannot tell"}
+
+
+def test_a_stopped_rival_confirms_but_does_not_refute():
+    """The time of a stopped run is a lower bound."""
+    stopped = [row | {"stopped": row["system"] == "self-learning"} for row in COST if row["device"] == "cpu"]
+    found = find("cost").judge([row | cost(row, 1) for row in stopped])
+    assert found[0].verdict == "confirmed"
+    assert "self-learning more than 5" in found[0].evidence
+    level = [row | {"load": 0.5, "cores": 2, "seconds": 10.0, "cpu_seconds": 10.0} for row in stopped]
+    only = [row for row in level if row["system"] in ("l_∞-InvarOT", "self-learning")]
+    assert find("cost").judge(only)[0].verdict == "cannot tell"
+    assert find("cost").judge(level)[0].verdict == "refuted"  # by those that were not stopped
+
+
+def test_a_quick_run_beside_a_full_one():
+    def run(**verdicts):
+        return {"noise": [Finding(claim, "", verdict) for claim, verdict in verdicts.items()]}
+
+    small = run(a="confirmed", b="cannot tell", c="refuted", d="confirmed", e="confirmed")
+    full = run(a="confirmed", b="refuted", c="confirmed", d="cannot tell")
+    found = {row["claim"]: row["agrees"] for row in compare_runs(small, full)}
+    assert found == {"a": "yes", "b": "too small", "c": "no", "d": "no", "e": "not run"}
+    elsewhere = {"europarl/noise": full["noise"]}
+    assert {row["claim"]: row["agrees"] for row in compare_runs(small, elsewhere)} == found
+
+
+def test_the_stored_quick_run_contradicts_no_full_one():
+    """results/reproduce_quick.md was compared with the full run of its day; the verdicts may have changed since."""
+    full = collect(RESULTS)
+    anywhere = {one.claim: one.verdict for findings in reversed(full.values()) for one in findings}
+    lines = (ROOT / "results" / "reproduce_quick.md").read_text(encoding="utf-8").splitlines()
+    rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("| ")][1:]
+    assert len(rows) > 50
+    for name, claim, quick, _, agrees in rows:
+        verdicts = {one.claim: one.verdict for one in full.get(name, [])}
+        there = verdicts.get(claim, anywhere.get(claim))
+        assert quick in ("cannot tell", there), (name, claim)
+        assert agrees in ("yes", "too small"), (name, claim)
 
 
 def test_a_busy_machine_says_nothing_of_cost():

@@ -14,7 +14,7 @@ import invarot.stores as stores
 from invarot.errors import InputError
 from invarot.migration import Adapter
 from invarot.migration.pairs import find_pairs
-from invarot.migration.recall import compare_clouds, estimate_recall, measure_recall
+from invarot.migration.recall import compare_clouds, estimate_recall, join_spaces, measure_recall
 from invarot.migration.sample import draw
 from invarot.stores import Batch, Info
 
@@ -238,11 +238,26 @@ def test_the_estimate_without_pairs_falls_with_what_two_clouds_disagree_on():
     new = cloud(1500)
     assert compare_clouds(cloud(300), cloud(1500), new)[0] > 0.95
     assert compare_clouds(noise(300), cloud(1500), new)[0] < 0.9
-    near = estimate_recall(cloud(300), cloud(1500), new, store=1500)
-    far = estimate_recall(noise(300), noise(1500), new, store=1500)
+    near = estimate_recall(np.eye(20), cloud(300), cloud(1500), new, store=1500)
+    far = estimate_recall(np.eye(20), noise(300), noise(1500), new, store=1500)
     assert near.value > far.value
     assert not near.measured
     assert any("--check-pairs" in line for line in near.meaning)
+
+
+def test_the_estimate_is_the_same_in_both_directions_whatever_the_dimensions():
+    """A model that has more dimensions agrees no better when it is brought to a smaller one: its own part does not vanish."""
+    rng = np.random.default_rng(3)
+    centres, own = rng.normal(size=(200, 8)), rng.normal(size=(200, 8))
+    topics = rng.integers(200, size=(2, 1800))
+    small = lambda rows: _unit(centres[rows] + 0.2 * rng.normal(size=(len(rows), 8)))  # noqa: E731
+    large = lambda rows: _unit(np.c_[small(rows), _unit(own[rows])])  # noqa: E731
+    turn = np.eye(16, 8)
+    down = estimate_recall(turn, large(topics[0][:300]), large(topics[0][300:]), small(topics[1]), store=1500)
+    up = estimate_recall(turn.T, small(topics[0][:300]), small(topics[0][300:]), large(topics[1]), store=1500)
+    assert down.value == pytest.approx(up.value, abs=0.05)
+    held, old, new = join_spaces(turn, large(topics[0][:5]), large(topics[0][5:9]), small(topics[1][:3]))
+    assert held.shape[1] == old.shape[1] == new.shape[1] == 16
 
 
 def _unit(points):

@@ -27,11 +27,12 @@ from .judging.judge import judge
 from .options import Exact, Maps, Rotations, Schatten, Search, Sinkhorn, Solver
 from .overlap import check_overlap
 from .package import describe_options, package
-from .problem import Observer, Problem, add_seeds, allow_unmatched, check_partial, pose
+from .problem import Observer, Problem, add_seeds, pose, weigh_seeds_as_points
 from .result import Alignment
-from .search.asked import SEED_WEIGHT, check_asked, keep_pairs, keep_rows
+from .search.asked import check_asked, keep_pairs, keep_rows
 from .search.partial import search_partial
 from .search.search import search as run_search
+from .unmatched import allow_unmatched, check_partial
 from .verdict import SOUND
 
 
@@ -53,7 +54,6 @@ def align(
     device: str | None = None,
     rng: int | np.random.Generator = 0,
     on_step: Observer | None = None,
-    progress: bool = False,
     solver: Sinkhorn | Exact | None = None,
     search: Search | None = None,
 ) -> Alignment:
@@ -93,10 +93,7 @@ def align(
     rng : int or numpy.random.Generator
         Same rng, same answer.
     on_step : callable, optional
-        Called with each :class:`Step` as it is done.
-    progress : bool
-        Show the log on standard error: a live line on a terminal, else a line every few seconds. The logger ``"invarot"``
-        gets these lines in any case.
+        Called with each :class:`Step` as it is done. :func:`invarot.show_progress` shows the steps as they come.
     solver : Sinkhorn or Exact, optional
         How a start is solved: schedule of epsilon, tolerances, objective, stages, memory.
     search : Search, optional
@@ -121,7 +118,6 @@ def align(
         raise InputError(f"on_step: expected a function of one Step, got {type(on_step).__name__}")
     if require is not None:
         check_choice(require, "require", SOUND)
-    check_flag(progress, "progress")
     translate, scale = check_flag(translate, "translate"), check_flag(scale, "scale")
     generator = check_rng(rng)
     came, x, y = _check_clouds(x, y, device)
@@ -138,10 +134,12 @@ def align(
     side = None if search.side is None else keep_rows(search.side, a, b)
     asked = check_asked(problem, start, n_starts, effort, seeds, search, side)
 
-    with run(progress=progress), own_threads():
+    with run(), own_threads():
         log(f"align: {x.shape[0]:,} × {y.shape[0]:,} points, {x.shape[1]} and {y.shape[1]} dimensions")
         if part is None:
-            found = improve(problem, run_search(problem, asked, generator), refitting=solver.refit)
+            found = run_search(problem, asked, generator)
+            problem = weigh_seeds_as_points(problem)
+            found = improve(problem, found, refitting=solver.refit)
         else:
             plain, problem = problem, allow_unmatched(problem, part, translate=translate, rng=generator)
             found = search_partial(problem, plain, asked, generator)
@@ -174,7 +172,7 @@ def _add_known_pairs(
             raise InputError(f"seed_weight: expected together with seeds, got {weight!r} and no seeds")
         return problem, None
     pairs = keep_pairs(seeds, a, b)
-    return add_seeds(problem, pairs, SEED_WEIGHT if weight is None else weight), pairs
+    return add_seeds(problem, pairs, weight), pairs
 
 
 def _check_groups(p: Any, solver: Solver | None, search: Search | None) -> tuple[Maps, Solver, Search]:

@@ -13,9 +13,9 @@ from .tuning import (
     COARSE_EPSILON,
     DECAY,
     FIRST_EPSILON,
+    LOOSER,
     ROUGH_STEPS,
     SEARCH_FLOOR,
-    SHARPEST,
 )
 
 
@@ -102,14 +102,14 @@ class Budgets:
             floor = max(COARSE_EPSILON, schedule.floor)
             schedule = replace(schedule, floor=floor, epsilon=max(schedule.epsilon, floor))
         return replace(
-            solve, schedule=schedule, tol=max(10 * solve.tol, solve.plan_tol), max_iter=min(ROUGH_STEPS, solve.max_iter),
+            solve, schedule=schedule, tol=max(LOOSER * solve.tol, solve.plan_tol), max_iter=min(ROUGH_STEPS, solve.max_iter),
             plan_max_iter=min(Sinkhorn.plan_max_iter, solve.plan_max_iter),
         )  # fmt: skip
 
     @property
     def first_heat(self) -> Budget:
         race = self.race.at_most(BRIEF_STEPS)
-        return replace(race, plan_tol=10 * race.plan_tol, plan_max_iter=min(ROUGH_STEPS, race.plan_max_iter))
+        return replace(race, plan_tol=LOOSER * race.plan_tol, plan_max_iter=min(ROUGH_STEPS, race.plan_max_iter))
 
     @property
     def after_race(self) -> Budget:
@@ -120,7 +120,7 @@ class Budgets:
     def rough_finals(self) -> Budget:
         """Return the same with a looser tolerance: enough to compare finalists, of which only one is solved on."""
         budget = self.after_race
-        return replace(budget, tol=10 * budget.tol)
+        return replace(budget, tol=LOOSER * budget.tol)
 
     @property
     def sharpen(self) -> Budget | None:
@@ -128,7 +128,7 @@ class Budgets:
         schedule = self.solve.schedule
         if schedule is None or self.sharpest is None or self.sharpest >= schedule.floor:
             return None
-        finer = Schedule(schedule.floor, 0.6, self.sharpest)
+        finer = Schedule(schedule.floor, DECAY, self.sharpest, adaptive=True)
         return replace(self.solve, schedule=finer).at_most(ROUGH_STEPS)
 
 
@@ -140,7 +140,8 @@ def make_budgets(solver: Solver, spacing: float) -> Budgets:
     schedule, sharpest = solver.schedule, None
     adaptive = schedule is None
     if schedule is None:
-        sharpest = min(max(0.1 * spacing, SHARPEST[0]), SHARPEST[1])
+        # what single points change below the tolerance of the marginals does not show
+        sharpest = min(max(spacing, Sinkhorn.plan_tol) / LOOSER, COARSE_EPSILON)
         schedule = Schedule(FIRST_EPSILON, DECAY, max(sharpest, SEARCH_FLOOR), adaptive=True)
     elif not isinstance(schedule, Schedule):
         schedule = Schedule.fixed(float(schedule))

@@ -1,58 +1,115 @@
-"""A contest: the map against reflections of itself, each improved for a few steps and scored with its own balanced plan.
+"""A contest: the map against reflections of itself, each improved for a few steps with its own balanced plan.
 
-The nearest target of a point says little where clouds correspond loosely. A balanced plan uses all points on both sides, and
-the reflections keep every distance within a cloud: they are what a wrong answer looks like.
+Two clouds of one kind fit each other even where they do not correspond, so that a good fit is not enough. Reflections of x in
+its principal axes keep every distance within a cloud and the covariances that the map has matched: they are what a wrong
+answer looks like. The contest is decided by what no map was fitted to: the surroundings of points and of their targets.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
 
 import numpy as np
 
 from ..arrays import Array, as_like, namespace, to_numpy, transpose
 from ..geometry.frames import weighted_second_moment
+from ..retrieval.nearest import nearest_distances
 from ..transport.schedule import Schedule
-from .loop.alternate import Run
+from .loop.alternate import Run, alternate
 from .loop.batches import make_batches
-from .loop.stages import solve_in_stages, subproblem
+from .loop.stages import subproblem
+from .neighbourhoods import TINY, Neighbourhoods, describe_neighbourhoods
 from .options import Sinkhorn
 from .problem import Problem, same_answers
-from .reflections import reflect
-from .tuning import BRIEF_STEPS, COARSE_EPSILON, COMPARED_POINTS, CONTEST_AXES, ROUGH_STEPS
+from .tuning import BRIEF_STEPS, COARSE_EPSILON, CONTEST_AXES, FEW_POINTS, LOOSER, REFLECTIONS, ROUGH_STEPS
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
-def run_contest(problem: Problem, w: Array, rng: np.random.Generator) -> float:
-    """Return by how much w (dx, dy) scores higher than the best of its reflections that ends at another answer.
+@dataclass(frozen=True)
+class Lead:
+    """What a map has before its reflections; 0 where none of them is another answer.
 
-    In standard errors over the points; negative where a reflection scores higher, 0 where none is another answer.
+    All but ``drift`` are in standard errors over the points.
     """
+
+    nearer: float = 0.0  # to a target than under the reflection of the highest score
+    drift: float = 0.0  # correlation of the offsets to neighbours, less its mean over the reflections
+    shape: float = 0.0  # agreement of how neighbours spread, less its mean
+    crowding: float = 0.0  # agreement of how near they are, less its mean
+
+
+def run_contest(problem: Problem, w: Array, rng: np.random.Generator) -> Lead:
+    """Compare w (dx, dy) with its reflections that end at another answer."""
     xp = namespace(w)
     problem, w = keep_leading_axes(problem, w)
-    small = subproblem(problem, COMPARED_POINTS, rng)
-    if min(small.x.shape[0], small.y.shape[0]) < 2:
-        return 0.0
+    small = subproblem(problem, FEW_POINTS, rng)
+    if min(small.x.shape[0], small.y.shape[0]) <= 2:
+        return Lead()
     budget = replace(
         problem.budgets.solve, schedule=Schedule.fixed(COARSE_EPSILON), max_iter=BRIEF_STEPS, plan_max_iter=ROUGH_STEPS,
-        plan_tol=10 * Sinkhorn.plan_tol, memory=None,  # batches are cut to the bound; one kernel of so few points is small
+        plan_tol=LOOSER * Sinkhorn.plan_tol, memory=None,  # batches are cut to the bound; one kernel of so few points is small
     )  # fmt: skip
     maps = xp.concat([w[None], reflect(small, w, rng)])
-    runs = [solve_in_stages(small, maps[part], budget, rng=rng) for part in make_batches(small, maps.shape[0])[0]]
-    ends = [(run, index) for run in runs for index in range(len(run.values))]
+    runs = [alternate(small, maps[part], budget) for part in make_batches(small, maps.shape[0])[0]]
     found = xp.concat([run.maps for run in runs])
-    other = np.flatnonzero(~same_answers(small, found[0], found[1:])) + 1
-    if len(other) == 0:
-        return 0.0
-    best = max(other, key=lambda k: float(ends[k][0].values[ends[k][1]]))
-    ahead = _scores(small, *ends[0]) - _scores(small, *ends[best])
-    error = float(ahead.std()) * len(ahead) ** 0.5
-    return float(ahead.sum()) / error if error > 0 else 0.0
+    others = np.flatnonzero(~same_answers(small, found[0], found[1:])) + 1
+    if len(others) == 0:
+        return Lead()
+    ends = [(run, index) for run in runs for index in range(len(run.values))]
+    best = max(others, key=lambda k: float(ends[k][0].values[ends[k][1]]))
+    images = small.x @ found[np.asarray([0, best])]
+    gap, rival_gap = (xp.sqrt(nearest_distances(one, small.y)) for one in images)
+    here, there = describe_neighbourhoods(small.x), describe_neighbourhoods(small.y)
+    agreement = [_compare_surroundings(here, there, *ends[k]) for k in (0, *others)]
+    drift, shape, crowding = agreement[0] - np.mean(agreement[1:], axis=0)
+    return Lead(
+        nearer=_count_errors(to_numpy(rival_gap - gap).astype(np.float64)),
+        drift=float(drift.sum()),
+        shape=_count_errors(shape),
+        crowding=_count_errors(crowding),
+    )
 
 
-def _scores(problem: Problem, run: Run, index: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Return what each point of x adds to the score of one of the maps (n,)."""
-    images = run.plan(index).apply(problem.y)
-    return to_numpy(namespace(images).sum((problem.x @ run.maps[index]) * images, axis=1)).astype(np.float64)
+def _count_errors(values: Floats) -> float:
+    """Return how many standard errors their mean lies above 0."""
+    return float(values.mean() * len(values) ** 0.5 / max(values.std(), TINY))
+
+
+def _compare_surroundings(here: Neighbourhoods, there: Neighbourhoods, run: Run, index: int) -> Floats:
+    """Return what each point adds to the correlation of its surroundings with those of its targets: (3, n)."""
+    xp, w = namespace(run.maps), run.maps[index]
+    (n, dx), (m, dy) = here.drift.shape, there.drift.shape
+    targets = run.plan(index).apply(there.table) * (n * m) ** 0.5
+    drift = xp.sum((here.drift @ w) * targets[:, :dy], axis=1)
+    moved = transpose(w) @ xp.reshape(here.shape, (n, dx, dx)) @ w
+    shape = xp.sum(xp.reshape(moved, (n, dy * dy)) * targets[:, dy : dy + dy * dy], axis=1)
+    crowding = xp.sum(here.crowding * targets[:, dy + dy * dy :], axis=1)
+    return to_numpy(xp.stack([drift, shape, crowding])).astype(np.float64)
+
+
+def reflect(problem: Problem, w: Array, rng: np.random.Generator) -> Array:
+    """Return w (dx, dy) after reflections of x in its principal axes (s, dx, dy).
+
+    All of them in few dimensions; else in each of the strongest axes, in all axes, and in random sets.
+    """
+    xp = namespace(w)
+    _, axes = xp.linalg.eigh(problem.second_moment)
+    mirror = as_like(_choose_signs(axes.shape[0], rng), w)
+    return (axes[None, :, :] * mirror[:, None, :]) @ (transpose(axes) @ w)
+
+
+def _choose_signs(d: int, rng: np.random.Generator) -> Floats:
+    if 2**d - 1 <= REFLECTIONS:
+        return np.asarray(list(product([1.0, -1.0], repeat=d))[1:])
+    signs = rng.choice([-1.0, 1.0], size=(REFLECTIONS, d))
+    single = min(d, REFLECTIONS // 2 - 1)
+    signs[:single] = 1.0
+    signs[np.arange(single), d - 1 - np.arange(single)] = -1.0
+    signs[single] = -1.0
+    return signs[np.any(signs < 0, axis=1)]
 
 
 def keep_leading_axes(problem: Problem, w: Array) -> tuple[Problem, Array]:

@@ -1,12 +1,11 @@
-"""Evidence for a map without labels: points held out of the fit, a null without correspondence, and reflected maps.
+"""Evidence for a map without labels: points held out of the fit, a null without correspondence, and a contest with reflected maps.
 
 With few points per dimension a map can fit anything, so the points it was fitted on say little: a part of them is held out,
 and compared with a null treated in the same way: the target with each principal coordinate shifted along a random order of
 its points, which keeps the covariance and removes all correspondence.
 
 Two clouds of one kind fit better than such a null even where they do not correspond. So the map is also compared with
-reflections of itself, in some principal axes of x, refitted for a few rounds. They keep every distance within a cloud and the
-covariances that the map has matched. A reflection that fits as well is another answer.
+reflections of itself, by what surrounds points and their targets (`contest`).
 """
 
 from __future__ import annotations
@@ -18,18 +17,13 @@ from functools import partial
 import numpy as np
 
 from ..arrays import Array, as_like, device, is_torch, namespace, svd, transpose
-from ..geometry.frames import mean_square
 from ..geometry.orthogonal import RotationGroup
 from ..geometry.schatten import SchattenBall, extreme_spectrum
 from ..retrieval.nearest import find_mutual_nearest, nearest
 from ..threads import map_blocks, own_threads
-from .contest import run_contest
 from .problem import Problem
-from .reflections import fit_reflections
-from .tuning import NULL_ROUNDS, QUERIES, REFLECTED_POINTS
+from .tuning import FOLDS, NULL_ROUNDS, QUERIES, REPEATS, SURE_ERRORS, SURE_TWINS
 from .verdict import Evidence
-
-FOLDS = 4  # a point is tested with a map fitted on the other three quarters
 
 
 @dataclass(frozen=True)
@@ -53,18 +47,19 @@ class Unseen:
     held: HeldOut
     gain: float  # 1 − gap / that of the null
     surplus: float  # split minus that of the null
-    rows: Array  # of x: the points used
+    points: int  # of x that were used
 
     @property
-    def points(self) -> int:
-        return int(self.rows.shape[0])
+    def sure(self) -> bool:
+        """Whether the points show without doubt that the map is right, so that a search may end."""
+        return self.held.twins >= SURE_TWINS or self.surplus * self.points**0.5 >= SURE_ERRORS
 
 
 def try_unseen(problem: Problem, w: Array, rng: np.random.Generator) -> Unseen:
     """Compare a map w (dx, dy) with a null, by points held out of the fit of both."""
     n = problem.x.shape[0]
     some = as_like(rng.permutation(n)[:QUERIES], problem.x, dtype=namespace(problem.x).int64)
-    draws = min(max(QUERIES // (2 * n), 1), 4)  # with few points, one null says little
+    draws = min(max(QUERIES // (2 * n), 1), REPEATS)  # with few points, one null says little
     # the nulls one after the other, the map in parallel: while one runs an SVD on one core, the other has both
     with own_threads(), ThreadPoolExecutor(1) as pool:
         measured = partial(hold_out, problem, w, some)
@@ -76,27 +71,19 @@ def try_unseen(problem: Problem, w: Array, rng: np.random.Generator) -> Unseen:
         held=found,
         gain=1 - found.gap / gap if gap > 0 else 0.0,
         surplus=found.split - float(np.mean([one.split for one in nulls])),
-        rows=some,
+        points=int(some.shape[0]),
     )
 
 
 def gather_evidence(problem: Problem, w: Array, rng: np.random.Generator) -> Evidence:
-    """Measure the evidence for a map w (dx, dy); rivals and better answers are counted elsewhere."""
+    """Measure the evidence for a map w (dx, dy); the contest, rivals and better answers are added elsewhere."""
     unseen = try_unseen(problem, w, rng)
-    found, count = unseen.held, max(REFLECTED_POINTS, 3 * problem.x.shape[1])
-    mirrored = fit_reflections(problem, w, unseen.rows[:count], rng)
-    variance = mean_square(problem.y - problem.b @ problem.y, problem.b)
     return Evidence(
         gain=unseen.gain,
-        split=found.split,
+        split=unseen.held.split,
         surplus=unseen.surplus,
-        twins=found.twins,
+        twins=unseen.held.twins,
         points=unseen.points,
-        contest=run_contest(problem, w, rng),
-        least_errors=mirrored.smallest(mirrored.errors),
-        crowding=mirrored.mean(mirrored.crowding),
-        inner_crowding=mirrored.mean(mirrored.inner_crowding),
-        residual=found.gap / unseen.points / variance if variance > 0 else 1.0,
         dimensions=min(effective_dimensions(problem.x, problem.a), effective_dimensions(problem.y, problem.b)),
     )
 
@@ -129,7 +116,8 @@ def _make_null(problem: Problem, w: Array, some: Array, rng: np.random.Generator
     columns = [coordinates[:, k][order[int(shift) : int(shift) + m]] for k, shift in enumerate(shifts)]
     shuffled = xp.stack(columns, axis=1)[back] @ transpose(axes)
     for _ in range(NULL_ROUNDS):
-        w = problem.maps.best_map(transpose(x) @ shuffled[nearest(x @ w, shuffled)])
+        there = problem.rows.map(partial(nearest, y=shuffled), x @ w)
+        w = problem.maps.best_map(transpose(x) @ shuffled[there])
     return replace(problem, y=shuffled), w
 
 

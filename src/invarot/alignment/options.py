@@ -136,7 +136,7 @@ class Sinkhorn:
         Fit the map at the end to mutual nearest neighbours only. Better if part of a cloud has no counterpart, since the
         plan must match those points too. Translation and verdict are those of all points.
     stages : Stages, optional
-        By default 1,500 points for more than 3,000, then seven times as many; none if ``schedule`` is given.
+        By default 1,500 points for more than 3,000, then ten times as many; none if ``schedule`` is given.
     memory : str or int, optional
         Memory limit such as "2GiB", which decides dense or streamed. By default half of the free memory.
 
@@ -216,7 +216,8 @@ class Search:
     side_weight : float
         Its weight relative to the profiles of the signature.
     seed_weight : float
-        Weight of the known pairs (``seeds=``) in the objective.
+        Weight of the known pairs (``seeds=``) in the objective, beside that of the whole plan. By default 1 while a map is
+        sought, and in the last fit what the points of the pairs weigh.
     n_jobs : int
         Number of processes for many starts (extra: jobs); −1: one per core. The result is the same for any number. Inside
         ``joblib.parallel_config(backend="dask")`` or ``"ray"`` they are tasks of that cluster; −1: one per worker.

@@ -20,11 +20,9 @@ from ..errors import InputError
 from ..geometry.surfaces import Sample, measure_relative_gaps
 from ..retrieval.nearest import nearest_distances, neighbour_distances
 from ..retrieval.thinning import FEW
-from .tuning import CHANCE_MAPS, CHANCE_POINTS, FAR
+from .tuning import BRIEF_STEPS, FEW_POINTS, LARGEST_CUT, LOOSER, NEVER_FAR, REPEATS, SAME_ANSWER
 
 Floats = np.ndarray[Any, Any]
-NEVER_FAR = 1 / 64  # squared distance over the size of neighbourhoods, below which a counterpart cannot be mistaken
-EDGE = 0.1  # width of the edge of the cut, over the squared cut
 
 
 @dataclass(frozen=True)
@@ -49,7 +47,7 @@ class Scales:
     @property
     def least(self) -> float:
         """The smallest squared cut."""
-        return self.neighbour / 16
+        return self.neighbour / LARGEST_CUT
 
 
 def check_overlap(value: Any) -> Overlap | None:
@@ -71,9 +69,9 @@ def measure_scales(x: Array, y: Array, rng: np.random.Generator) -> Scales:
     """Measure both clouds in the coordinates of the solve, x (n, dx) and y (m, dy), about their centres."""
     xp = namespace(x)
     neighbour = min(_first_quartile(neighbour_distances(points)) for points in (x, y))
-    probes = x[as_like(rng.permutation(x.shape[0])[:CHANCE_POINTS], x, dtype=xp.int64)]
+    probes = x[as_like(rng.permutation(x.shape[0])[:FEW_POINTS], x, dtype=xp.int64)]
     found = []
-    for _ in range(CHANCE_MAPS):
+    for _ in range(REPEATS):
         q, _ = np.linalg.qr(rng.standard_normal((max(x.shape[1], y.shape[1]),) * 2))
         turn = as_like(q[: x.shape[1], : y.shape[1]], x)
         moved = (probes - xp.mean(x, axis=0)) @ turn + xp.mean(y, axis=0)
@@ -90,8 +88,8 @@ def choose_cut(residual_x: Floats, residual_y: Floats, scales: Scales) -> float:
     ):  # between infinite distances, of points with nothing in reach: the cut is then NaN
         typical = min(np.quantile(residual_x, 0.25), np.quantile(residual_y, 0.25))
     cut = scales.least
-    for _ in range(5):
-        cut = max(min((typical * scales.chance) ** 0.5, scales.chance, FAR * typical), scales.least)
+    for _ in range(BRIEF_STEPS):
+        cut = max(min((typical * scales.chance) ** 0.5, scales.chance, LARGEST_CUT * typical), scales.least)
         inside = everything[everything <= cut]
         if not inside.size:
             break
@@ -103,15 +101,15 @@ def match_on_surfaces(x: Sample, y: Sample, w: Floats) -> tuple[Floats, Floats]:
     """Return the shares (n,), (m,) of points that have a counterpart under the map w (d + 1, d), for samples of surfaces.
 
     Distances are taken over the size of both neighbourhoods, since samples are dense in one place and sparse in another. A point
-    has a counterpart up to `FAR` squared first quartiles of those that have one: that is nearly all of them if the points of two samples
+    has a counterpart up to `LARGEST_CUT` squared first quartiles of those that have one: that is nearly all of them if the points of two samples
     of one surface are strewn at random (there the first quartile is 0.29 of the mean, and one in a hundred is farther than 4.6 means).
     """
     found = measure_relative_gaps(x, y, w)
     every = np.concatenate(found)
     cut = NEVER_FAR
     typical = min(float(np.quantile(one, 0.25)) for one in found)
-    for _ in range(10):
-        cut = max(FAR * typical, NEVER_FAR)
+    for _ in range(LOOSER):
+        cut = max(LARGEST_CUT * typical, NEVER_FAR)
         typical = float(np.quantile(every[every <= cut], 0.25)) if np.any(every <= cut) else 0.0
     left, right = (np.asarray(share_near(one, cut)) for one in found)
     return left, right
@@ -141,7 +139,7 @@ def score_map(x: Array, y: Array, w: Array, scales: Scales) -> float:
 def share_near(residual: Array, cut: float) -> Array:
     """Return the share (n,) of each point that has a counterpart: 1 well within the cut, 1/2 at it, 0 beyond."""
     xp = namespace(residual)
-    return 1 / (1 + xp.exp(xp.clip((residual / cut - 1) / EDGE, -50.0, 50.0)))
+    return 1 / (1 + xp.exp(xp.clip((residual / cut - 1) / SAME_ANSWER, -50.0, 50.0)))
 
 
 def _first_quartile(values: Array) -> float:

@@ -15,12 +15,11 @@ from ..geometry.frames import Frame, make_frame, mean_square, weighted_mean, wei
 from ..geometry.orthogonal import RotationGroup
 from ..geometry.schatten import SchattenBall, identity_radius
 from ..rows import ALL, Rows
-from ..transport.schedule import Schedule
 from .budget import Budgets, make_budgets, relative_spacing
 from .history import Step
-from .options import Maps, Rotations, Solver
-from .overlap import Overlap, Scales, measure_scales
-from .tuning import PARTIAL_EPSILON, PARTIAL_SWEEPS, PER_DIMENSION, ROUGH_STEPS, SAME_ANSWER, SLACK, STAGE_POINTS
+from .options import Maps, Rotations, Sinkhorn, Solver
+from .overlap import Overlap, Scales
+from .tuning import PER_DIMENSION, SAME_ANSWER, SLACK, STAGE_POINTS
 
 Observer = Callable[[Step], object]
 
@@ -47,10 +46,12 @@ class Problem:
     budgets: Budgets
     on_step: Observer | None = None
     seed_moment: Array | None = None  # (dx, dy): moment of the known pairs, added to the plan's
+    seed_mass: float | None = None  # weight of the pairs in the last fit, over that in the search; None: the same
     overlap: Overlap | None = None  # None: all mass is matched
     scales: Scales | None = None  # what is near, where only a part corresponds
     affine: bool = False  # whether x has a last coordinate 1, so that the last row of a map is its offset
     rows: Rows = ALL  # whether x and a are all rows or a part of them
+    columns: Rows = ALL  # the same of y and b
 
     @property
     def score_scale(self) -> float:
@@ -64,7 +65,7 @@ class Problem:
 
     @property
     def largest(self) -> int:
-        return int(max(self.rows.count(self.x), self.y.shape[0]))
+        return int(max(self.rows.count(self.x), self.columns.count(self.y)))
 
     @property
     def large(self) -> bool:
@@ -80,7 +81,7 @@ class Problem:
             ("y", self.y, self.b, self.frame_y),
         ):
             far = float(namespace(points).sum((frame.origin @ frame.linear) ** 2))
-            if _variance(points, weights) <= (64 * machine_epsilon(points)) ** 2 * (mean_square(points, weights) + far):
+            if variance(points, weights) <= (64 * machine_epsilon(points)) ** 2 * (mean_square(points, weights) + far):
                 found.append(name)
         return found
 
@@ -92,24 +93,25 @@ class Problem:
 
 def pose(
     x: Array, y: Array, a: Array, b: Array, *, maps: Maps, solver: Solver, translate: bool = False, scale: bool = False,
-    ordered: bool = False, on_step: Observer | None = None, rows: Rows = ALL,
+    ordered: bool = False, on_step: Observer | None = None, rows: Rows = ALL, columns: Rows = ALL,
 ) -> Problem:  # fmt: skip
     """Return the problem for checked points and weights (zero weights allowed)."""
     dx, dy = x.shape[1], y.shape[1]
     _check_together(maps, solver, scale, dx, dy)
     unit = scale and not maps.whiten
     frame_x = make_frame(x, a, center=translate, whiten=maps.whiten, unit=unit, rows=rows)
-    frame_y = make_frame(y, b, center=translate, whiten=maps.whiten, unit=unit)
+    frame_y = make_frame(y, b, center=translate, whiten=maps.whiten, unit=unit, rows=columns)
     inside_x, inside_y = frame_x.enter(x)[a > 0], frame_y.enter(y)[b > 0]
     weight_x, weight_y = a[a > 0], b[b > 0]
-    square_x, square_y = mean_square(inside_x, weight_x, rows), mean_square(inside_y, weight_y)
+    square_x, square_y = mean_square(inside_x, weight_x, rows), mean_square(inside_y, weight_y, columns)
     size = maps.ball.size(dx, dy)
-    largest = _check_mapped(_longest(inside_x, rows), size, inside_x) * _longest(inside_y)
+    largest = _check_mapped(_longest(inside_x, rows), size, inside_x) * _longest(inside_y, columns)
     reach = size / identity_radius(float(maps.p), min(dx, dy))
     second_moment = weighted_second_moment(inside_x, weight_x, rows)
     cost_scale = 2 * math.sqrt(square_x * square_y) * reach or 1.0
-    count = max(rows.count(inside_x), inside_y.shape[0])
-    variance_scale = math.sqrt(_variance(inside_x, weight_x, rows) * _variance(inside_y, weight_y)) * reach or 1.0
+    count = max(rows.count(inside_x), columns.count(inside_y))
+    variances = variance(inside_x, weight_x, rows), variance(inside_y, weight_y, columns)
+    variance_scale = math.sqrt(math.prod(variances)) * reach or 1.0
     spacing = relative_spacing(second_moment, weighted_mean(inside_x, weight_x, rows), count)
     return Problem(
         x=inside_x,
@@ -132,6 +134,7 @@ def pose(
         ),
         on_step=on_step,
         rows=rows,
+        columns=columns,
     )
 
 
@@ -182,95 +185,29 @@ def _check_together(maps: Maps, solver: Solver, scale: bool, dx: int, dy: int) -
         )
 
 
-def check_partial(maps: Maps, solver: Solver) -> None:
-    """Raise for options that ``overlap`` excludes."""
-    for name, wrong, value in (
-        ("p", not math.isinf(maps.p), f"{maps.p:g}"),
-        ("whiten", maps.whiten, "True"),
-        ("radius", maps.radius is not None, f"{maps.radius}"),
-        ("objective", solver.objective != "simplified", repr(solver.objective)),
-        ("refit", solver.refit, "True"),
-    ):
-        if wrong:
-            raise InputError(
-                f"overlap: expected None with {name}={value}; unmatched points need maps that keep distances "
-                f"and no refit: leave {name} out, or overlap"
-            )
+def add_seeds(problem: Problem, pairs: Any, weight: float | None = None) -> Problem:
+    """Add known pairs (k, 2) as a linear term: weight·(mean over the pairs of xᵢᵀ yⱼ), added to the plan's moment.
 
-
-def add_seeds(problem: Problem, pairs: Any, weight: float) -> Problem:
-    """Add known pairs (k, 2) as a linear term: weight·(mean over the pairs of xᵢᵀ yⱼ), added to the plan's moment."""
+    Without a ``weight`` they weigh as much as the whole plan while a map is sought, and as much as their points in the last fit.
+    """
     integer = namespace(problem.x).int64
     left = problem.x[as_like(pairs[:, 0], problem.x, dtype=integer)]
     right = problem.y[as_like(pairs[:, 1], problem.y, dtype=integer)]
-    return replace(problem, seed_moment=weight * transpose(left) @ right / len(pairs))
+    moment = transpose(left) @ right / len(pairs)
+    if weight is not None:
+        return replace(problem, seed_moment=weight * moment)
+    return replace(problem, seed_moment=moment, seed_mass=min(1.0, len(pairs) / problem.largest))
 
 
-def allow_unmatched(problem: Problem, overlap: Overlap, *, translate: bool, rng: np.random.Generator) -> Problem:
-    """Return the problem in which mass may stay unmatched; the translation is then part of the map.
-
-    Epsilon is relative to the squared cut.
-    """
-    xp, x, solve = namespace(problem.x), problem.x, problem.budgets.solve
-    squares = _check_one_unit(problem)
-    if problem.budgets.adaptive:
-        first, last = PARTIAL_EPSILON
-        solve = replace(
-            solve, schedule=Schedule(first, 0.75, last), plan_max_iter=min(PARTIAL_SWEEPS, solve.plan_max_iter)
-        )
-        solve = solve.at_most(2 * ROUGH_STEPS)
-    whole = xp.concat([x, xp.ones_like(x[:, :1])], axis=1) if translate else x
-    return replace(
-        problem,
-        x=whole,
-        second_moment=weighted_second_moment(whole, problem.a),
-        budgets=replace(problem.budgets, solve=solve, sharpest=None),
-        cost_scale=problem.cost_scale if min(squares) else max(squares) or 1.0,
-        overlap=overlap,
-        scales=measure_scales(x, problem.y, rng),
-        affine=translate,
-    )
+def weigh_seeds_as_points(problem: Problem) -> Problem:
+    """Return the problem of the last fit: a known pair counts as much as a point whose match is known."""
+    if problem.seed_moment is None or problem.seed_mass is None:
+        return problem
+    return replace(problem, seed_moment=problem.seed_mass * problem.seed_moment, seed_mass=None)
 
 
-def _check_one_unit(problem: Problem) -> tuple[float, float]:
-    """Return the mean squares of both clouds; raise where squared distances between them lose one of them in rounding."""
-    squares = float(namespace(problem.x).linalg.trace(problem.second_moment)), problem.mean_square_y
-    if min(problem.x.shape[0], problem.y.shape[0]) < 2:
-        raise InputError("overlap: expected at least 2 points with weight in each cloud, got 1; leave overlap out")
-    if 0 < min(squares) < machine_epsilon(problem.x) * max(squares):
-        x, y = (square**0.5 for square in squares)
-        raise InputError(
-            f"overlap: expected clouds in one unit, got points of about {x:.1g} in x and {y:.1g} in y; convert one of them, or pass "
-            "scale=True"
-        )
-    return squares
-
-
-def keep_matched(problem: Problem, w: Array, matched: tuple[Array, Array]) -> tuple[Problem, Array]:
-    """Return the problem of the points that are matched by more than half, about their centres, and the map w (dx, dy) for it."""
-    xp = namespace(problem.x)
-    x, y = (points[xp.nonzero(share > 0.5)[0]] for points, share in zip((problem.x, problem.y), matched, strict=True))
-    if min(x.shape[0], y.shape[0]) == 0:
-        x, y = problem.x[:1], problem.y[:1]
-    if problem.affine:
-        x, w = x[:, :-1], w[:-1, :]
-        x, y = x - xp.mean(x, axis=0), y - xp.mean(y, axis=0)
-    if problem.scale:
-        size = float(xp.linalg.matrix_norm(w)) / min(w.shape) ** 0.5 or 1.0
-        x, w = x * size, w / size
-    a, b = (xp.ones_like(points[:, 0]) / points.shape[0] for points in (x, y))
-    square, second = mean_square(y, b), weighted_second_moment(x, a)
-    cost_scale = 2 * math.sqrt(mean_square(x, a) * square) or 1.0
-    variance_scale = math.sqrt(_variance(x, a) * _variance(y, b)) or 1.0
-    spacing = relative_spacing(second, a @ x, max(x.shape[0], y.shape[0]))
-    kept = replace(
-        problem, x=x, y=y, a=a, b=b, second_moment=second, mean_square_y=square, cost_scale=cost_scale,
-        variance_scale=variance_scale, spacing=spacing, overlap=None, scales=None, affine=False,
-    )  # fmt: skip
-    return kept, w
-
-
-def _variance(points: Array, weights: Array, rows: Rows = ALL) -> float:
+def variance(points: Array, weights: Array, rows: Rows = ALL) -> float:
+    """Return the mean squared distance of weighted points from their mean."""
     return mean_square(points - weighted_mean(points, weights, rows), weights, rows)
 
 
@@ -285,9 +222,12 @@ def transport_cost(problem: Problem, moment: Array, w: Array) -> Array:
 
 
 def slack(problem: Problem, value: float) -> float:
-    """Return how far below ``value`` (an objective times ``sign``) another counts as equal: 5 % of the gap to a perfect score."""
+    """Return how far below ``value`` (an objective times ``sign``) another counts as equal: 5 % of the gap to a perfect score.
+
+    And as much as an error of the marginals within tolerance changes an objective.
+    """
     perfect = problem.score_scale if problem.sign > 0 else 0.0
-    return SLACK * abs(perfect - abs(value)) + 1e-3 * problem.variance_scale
+    return SLACK * abs(perfect - abs(value)) + Sinkhorn.plan_tol * problem.variance_scale
 
 
 def same_answers(problem: Problem, w: Array, others: Array) -> np.ndarray[Any, np.dtype[np.bool_]]:

@@ -14,9 +14,8 @@ from ..retrieval.nearest import nearest
 from ..transport.exact import are_uniform, exact_plan
 from ..transport.plan import EntropicPlan, SparsePlan
 from .history import History, StartRecord, Status
+from .tuning import QUERIES
 from .verdict import Verdict
-
-ONE_TO_ONE = 2000  # points up to which matches are assigned one to one by default
 
 
 @dataclass(frozen=True, repr=False)
@@ -119,8 +118,11 @@ class Alignment:
 
     def _matches(self, how: str) -> Array:
         plan = self.plan
+        cut = isinstance(plan, EntropicPlan) and not plan.columns.whole
+        if cut and how in ("assignment", "nearest"):
+            raise InputError(f'how: expected "plan" for targets cut over ranks, got "{how}"; gather the parts first')
         if how == "auto":
-            small = plan.z.shape[0] == plan.y.shape[0] <= ONE_TO_ONE
+            small = plan.shape[0] == plan.shape[1] <= QUERIES and not cut
             soft = isinstance(plan, EntropicPlan) and small and are_uniform(plan.a, plan.b)
             how = "assignment" if soft else "plan"
         if how == "plan":
@@ -192,7 +194,7 @@ class Alignment:
 
     def __str__(self) -> str:
         dx, dy = self.map.shape
-        n, m = self.plan.z.shape[0], self.plan.y.shape[0]
+        n, m = self.plan.shape
         last = self.history[-1]
         lines = [
             f"Alignment of {n} points in {dx} dimensions with {m} points in {dy}",

@@ -1,74 +1,67 @@
-"""Every tuned number of the solver, in one place. results/tuning.md has the experiment behind each.
+"""Every tuned number of the solver, in one place, and below them what is derived from them.
 
-An epsilon is relative to the cost scale of the problem; an objective is relative to its score scale. Numbers elsewhere are
-defaults of options, fixed ratios (ten times looser, a tenth of a spacing), limits of floating point and block sizes.
+results/tuning.md has the experiment behind each. An epsilon is relative to the cost scale of the problem; an objective is relative
+to its score scale. ``python benchmarks/architecture.py --numbers`` lists every number that stands elsewhere in ``alignment/``, with
+the reason why it is not tuned: defaults of options, limits of floating point, formulas, block sizes, ranges of the fitted rule.
 """
 
 from __future__ import annotations
 
-# -- the schedule of epsilon (budget.py)
+# -- epsilon, steps, tolerances
 FIRST_EPSILON = 0.1  # where the default schedule starts: the plan depends on the shape of the clouds only
 DECAY = 0.85  # factor of epsilon per step; smaller while the map hardly changes
 COARSE_EPSILON = 0.03  # where a race ends and all points are used: below it a subsample loses accuracy
-SEARCH_FLOOR = 3e-3  # the last epsilon of a search; below it only the best candidate is sharpened
-SHARPEST = 1e-4, 0.02  # bounds of the last epsilon, which is a tenth of the spacing of the points in between
-
-# -- what a rough part of a solve may spend (budget.py)
+LOOSER = 10  # ratio of the tolerances, or of the epsilons, of two parts of a solve, and of the points of two stages
 ROUGH_STEPS = 20  # outer steps of a race, a coarse stage, a sharpening, a refit
-BRIEF_STEPS = 5  # outer steps of a first heat or a later stage
+BRIEF_STEPS = 5  # outer steps of a first heat, a later stage, a contest
+REPEATS = 4  # how often something is repeated where once says little: folds, nulls, random maps, rounds of a short fit
 
-# -- subsamples (loop/stages.py, search/heats.py)
-STAGE_POINTS = 1500  # points of the first stage; problems with at most twice as many have no stages
-STAGE_RATIO = 7  # points of one stage over those of the stage before
-RACE_ENTRIES = 2e7  # entries of all plans of a race together, which determines its number of points
+# -- how many points are enough
+STAGE_POINTS = 1500  # of the first stage; problems with at most twice as many have no stages
+FEW_POINTS = 500  # on which answers are compared: of default starts, of reflections, of rigid motions, of random maps
+PROBES = 100  # points, and axes, of which each one is tried: for symmetries, for swaps of two matches
+PER_DIMENSION = 2  # fewer do not determine a map, so that matches may be swapped and cannot be refitted
+SIMPLEX_POINTS = 1.6  # per effective dimension, below which points are nearly a simplex
 
-# -- comparing answers (problem.py)
+# -- comparing answers
 SLACK = 0.05  # of the gap to a perfect score: values this close count as equal
 SAME_ANSWER = 0.1  # distance between the images of two maps, over their spread, up to which they are the same answer
-
-# -- the search (search/)
 FINALISTS = 3  # candidates of a race that may continue to the full problem
 SURE_TWINS = 0.5  # unseen points this much nearer to their targets than to their neighbours end the search
-SURE_SURPLUS = 10  # so does a surplus of this many standard errors (1/√N) of maps fitted without the points
-COMPARED_POINTS = 500  # points, at most, on which answers are compared: of default starts, of reflections
+SURE_ERRORS = 10  # so does an agreement of maps fitted without them, beyond chance by so many standard errors (1/√N)
+TELLING_ERRORS = 2.5  # standard errors by which a rigid motion fits surfaces better than a rival
 
-# -- improving (improve/)
-SWAP_POINTS = 100  # points up to which every swap of two matches is tried: the cost of a round is their cube
-PER_DIMENSION = (
-    2  # points per dimension: fewer do not determine a map, so that matches may be swapped and cannot be refitted
-)
-
-# -- judging (evidence.py, judging/)
-QUERIES = 2000  # maximal number of points used for evidence, and among which neighbours are sought
-NULL_ROUNDS = 4  # rounds of neighbours and map in the fit to the null
-REFLECTIONS = 4, 12  # least and largest number of reflected copies of the map, refitted to compare with
-REFLECTED_AXES = 400  # dimensions times copies, in between
-REFLECTED_POINTS = 256  # source points they are refitted on, or three per dimension if that is more
-REFLECTION_ROUNDS = 2  # rounds of neighbours and map in their fit
-ELSEWHERE = (
-    0.1  # share of targets nearer to an image than the target of a reflection, beyond which it is another answer
-)
+# -- evidence
+REFLECTIONS = 12  # reflected copies of the map to compare with; all of them in up to three dimensions
 CONTEST_AXES = 30  # leading axes in which a map is compared with its reflections by balanced plans
-CROWD = 5, 20  # the near and the far neighbour whose distance says how crowded it is at a point
-DISTINCT = 4  # distinct points of a cloud, below which nothing is shown
-COPIES = 0.99  # twins, from which points lie on their targets even on a line, or if all distances are alike
-ROOM = 1.6  # points per effective dimension, below which they are nearly a simplex
-PROBES = 100  # maximal number of points, and of axes, tested for symmetries
-MET = 0.1  # of the mean squared spacing: points this near to a target fit it, in the test for symmetries
-OTHER_LENGTHS = (
-    0.1  # mean difference of the quantiles of row lengths, over their rms, from which unit rows are suggested
-)
-ALONE = 9.0  # times the median squared distance to the other cloud: a point this far may have no counterpart
+NEIGHBOURS = 20  # nearest points that show the surroundings of a point
+DOUBLINGS = 9  # the 1st, 2nd, 4th … 256th neighbour, whose distances say how crowded it is
 OTHER_SIZE = 2.0  # ratio of spreads from which scale=True is suggested
-OTHER_ORIGIN = (
-    0.3  # difference of the centres' distances from the origin, over the spread, from which translate=True is suggested
-)
 
-# -- clouds that correspond in part (overlap.py, search/partial.py)
-CHANCE_MAPS, CHANCE_POINTS = 4, 500  # random maps and points that show how near targets lie by chance
-FAR = 16.0  # squared cut over the squared residual of matched points, at most
-PARTIAL_EPSILON = 0.5, 0.05  # first and last epsilon, over the squared cut
-PARTIAL_SWEEPS = 10  # of Sinkhorn per step: the cut moves with every step
-VOTE_POINTS = 2000  # points whose neighbourhoods vote
-SURFACE_POINTS = 20_000  # points of each cloud, at most, that show the surfaces of the last fit
-SLIDING_POINTS = 5000  # of these that are fitted
+# -- clouds that correspond in part
+LARGEST_CUT = 16.0  # squared cut over the squared residual of matched points, at most
+
+# ----------------------------------------------------------------------------------------------------------------------
+# derived: no number of their own
+
+SEARCH_FLOOR = COARSE_EPSILON / LOOSER  # the last epsilon of a search; below it only the best candidate is sharpened
+PLAN_SWEEPS = LOOSER * ROUGH_STEPS  # of Sinkhorn, at most, in a plan that is solved alone; steps of Frank–Wolfe
+PARTIAL_SWEEPS = ROUGH_STEPS // 2  # of Sinkhorn per step where mass may stay unmatched: the cut moves with every step
+PARTIAL_EPSILON = 1 / 2, 1 / (2 * LOOSER)  # over the squared cut: the price of an unmatched point is half of that
+
+STARTS_COMPARED = 2 * REPEATS  # rigid motions that are fitted; so many requested starts, or more, test each other
+QUERIES = REPEATS * FEW_POINTS  # points of the evidence, a quarter of them in each fold; that vote; that are assigned
+RACE_ENTRIES = STARTS_COMPARED * STAGE_POINTS**2  # of all plans of a race: so many starts on the points of a stage
+SURFACE_POINTS = LOOSER * QUERIES  # of each cloud, at most, that show the surfaces of the last fit
+SLIDING_POINTS = LOOSER * FEW_POINTS  # of these that are fitted
+
+FOLDS = REPEATS  # a point is tested with a map fitted on the other three quarters
+NULL_ROUNDS = REPEATS  # of neighbours and map in the fit to the null
+DISTINCT = REPEATS  # distinct points of a cloud, one per fold, below which nothing is shown
+COPIES = 1 - SAME_ANSWER**2  # twins from which points are within that share of the spacing from their targets
+ELSEWHERE = SAME_ANSWER  # share of targets nearer to an image than the target of a reflection, beyond which it is another answer
+
+REACH = LARGEST_CUT**0.5  # distance over which pairs of surfaces are sought, over the spacing
+NEVER_FAR = (
+    1 / (2 * REACH) ** 2
+)  # squared distance, over the size of a neighbourhood of two spacings, that is always near

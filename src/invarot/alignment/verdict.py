@@ -13,7 +13,7 @@ WORDS = ("aligned", "coarse", "doubtful", "failed")
 class Evidence:
     """The evidence for the verdict.
 
-    Held-out points are compared with a null, a target without correspondence; the map with reflections of itself, refitted.
+    Held-out points are compared with a null, a target without correspondence; the map with reflections of itself, by what surrounds the points.
 
     Attributes
     ----------
@@ -25,11 +25,10 @@ class Evidence:
     points : number of source points used.
     rivals : equally good maps that send points to other targets: a symmetry of the clouds.
     better : answers of the default starts that score clearly higher (searched if points are few and starts were chosen).
-    contest : how much higher the map scores than the best of its reflections, each with its own balanced plan, in standard errors.
-    least_errors : by how much points held out of the fit lie nearer to a target than under the best reflection, in standard errors.
-    crowding : rank correlation of how crowded it is at points and at their targets, minus its mean over those reflections.
-    inner_crowding : the same of nearer neighbours, at equal distance from the centre.
-    residual : squared distance of held-out points to their targets / variance of y.
+    nearer : by how much nearer points lie to a target than under the reflection of the map that scores highest, in standard errors.
+    drift : correlation of where the neighbours of points and of their targets lie, minus its mean over reflections of the map.
+    shape : the same of how they spread, in standard errors over the points.
+    crowding : the same of how near they are, at equal distance from the centre, in standard errors.
     dimensions : effective number of dimensions of the flatter cloud.
     """
 
@@ -40,11 +39,10 @@ class Evidence:
     points: int
     rivals: int = 0
     better: int = 0
-    contest: float = 0.0
-    least_errors: float = 0.0
+    nearer: float = 0.0
+    drift: float = 0.0
+    shape: float = 0.0
     crowding: float = 0.0
-    inner_crowding: float = 0.0
-    residual: float = 1.0
     dimensions: float = 0.0
 
 

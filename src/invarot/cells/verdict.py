@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..alignment.verdict import Resolution, Verdict
+from .alternation import Views
 from .coarse import Groups
 from .graph import nearest_cells
 from .rivals import measure_lead

@@ -11,6 +11,7 @@ from itertools import islice
 import numpy as np
 
 from ..errors import InputError
+from ..words.decimals import is_number
 from .cloud import AXES, Cloud, Floats, build_cloud, clean_name
 
 COMMENTS = ("#", "//")
@@ -79,8 +80,8 @@ def _find_layout(text: str, source: str) -> Layout:
         comment = bare.startswith(COMMENTS)
         delimiter = _find_delimiter(bare)
         fields = [one.strip() for one in bare.lstrip("#/ ").split(delimiter)]
-        numbers = tuple(i for i, one in enumerate(fields) if _is_number(one))
-        named = len(header) == len(fields) and not any(map(_is_number, header))
+        numbers = tuple(i for i, one in enumerate(fields) if is_number(one))
+        named = len(header) == len(fields) and not any(map(is_number, header))
         axes = {i for i, name in enumerate(header) if named and clean_name(name) in AXES}
         if comment or not bare:
             header = fields if bare else header
@@ -102,14 +103,6 @@ def _find_layout(text: str, source: str) -> Layout:
 def _find_delimiter(line: str) -> str | None:
     """Return the character that separates columns; None for blanks."""
     return next((one for one in (";", ",", "\t") if one in line), None)
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
 
 
 def parse_obj(data: bytes, source: str) -> Cloud:

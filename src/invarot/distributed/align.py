@@ -11,7 +11,7 @@ import numpy as np
 
 from ..alignment.candidate import Found, continue_from, make_candidate
 from ..alignment.history import StartRecord, Step
-from ..alignment.improve.improve import improve
+from ..alignment.improve.improve import improve, keep_rivals
 from ..alignment.improve.sharpen import sharpen
 from ..alignment.judging.hints import add_next_step
 from ..alignment.judging.judge import judge
@@ -27,12 +27,15 @@ from ..alignment.verdict import SOUND
 from ..arrays import Array, as_like, device, namespace, view_bits
 from ..checks import check_choice, check_count, check_flag, check_points, check_range, check_same_library
 from ..errors import InputError, NotAligned
+from ..rows import ALL, Rows
 from ..threads import own_threads
 from .checkpoint import Checkpoint
-from .shards import RoundedShards, Shards, exchange
+from .shards import Copies, Shards, exchange, round_sums
+from .tensors import open_tensors
 
 CHECKED = 1 << 16  # rows at a time
 SAMPLE = 5000  # rows of x that every rank gets: as many as signatures look at, and more than are judged
+TARGETS = 200_000  # rows of y that every rank gets for search and verdict, where y is cut
 
 
 def align(
@@ -40,6 +43,7 @@ def align(
     y: Any,
     *,
     group: Any = None,
+    cut_y: bool = False,
     p: float | Schatten | Rotations = math.inf,
     translate: bool = False,
     scale: bool = False,
@@ -57,16 +61,20 @@ def align(
 
     Rows are updated where they are. A Sinkhorn sweep sums m column sums over the ranks, a map step sums dx × dy numbers. The search
     and the verdict use a sample of at most 5,000 rows of x and all of y, alike on every rank; a given ``start`` is solved on
-    all rows from the beginning.
+    all rows from the beginning. Where y is cut too, blocks of it pass through all ranks, twice in a sweep and once for the map,
+    and search and verdict use at most 200,000 of its rows.
 
     Parameters
     ----------
-    x : (n_local, dx) array or tensor
+    x : (n_local, dx) array or tensor, or a DTensor of placement Shard(0)
         The rows of this rank; those of all ranks, in the order of the ranks, are the source cloud.
-    y : (m, dy) array or tensor
-        All target points, the same on every rank.
+    y : (m, dy) array or tensor, or a DTensor of placement Replicate() or Shard(0)
+        All target points, the same on every rank; with ``cut_y``, or as Shard(0), the rows of this rank.
     group : torch.distributed.ProcessGroup, optional
-        The default group if None. NumPy arrays and CPU tensors need gloo, CUDA tensors NCCL.
+        By default the group of the mesh of a DTensor, else the default group. NumPy arrays and CPU tensors need gloo, CUDA
+        tensors NCCL.
+    cut_y : bool
+        Whether y is cut over the ranks as x is, for targets that do not fit on one.
     rng : int
         The same on every rank.
     ordered : bool
@@ -80,28 +88,31 @@ def align(
     Returns
     -------
     Alignment
-        Map, offset, history and verdict are the same on every rank; the plan has the rows of this one.
+        Map, offset, history and verdict are the same on every rank; the plan has the rows of this one. Where y is cut, every
+        rank has to call a method of the plan.
     """
     solver = Sinkhorn() if solver is None else solver
-    x, y = _check_on_every_rank(x, y, group, solver, p, translate, scale, require, rng)
+    x, y, group, cut_y = open_tensors(x, y, group, check_flag(cut_y, "cut_y"))
+    x, y = _check_on_every_rank(x, y, group, cut_y, solver, p, translate, scale, require, rng)
     shards = Shards.of(x.shape[0], group)
+    targets = Shards.of(y.shape[0], group) if cut_y else ALL
     xp = namespace(x)
-    a = xp.ones_like(x[:, 0]) / sum(shards.sizes)
-    b = xp.ones_like(y[:, 0]) / y.shape[0]
+    a = xp.ones_like(x[:, 0]) / shards.count(x)
+    b = xp.ones_like(y[:, 0]) / targets.count(y)
     maps = p if isinstance(p, (Schatten, Rotations)) else Schatten(p)
     generator = np.random.default_rng(rng)
     with own_threads():
         problem = pose(
             x, y, a, b, maps=maps, solver=solver, translate=translate, scale=scale, ordered=ordered, on_step=on_step,
-            rows=RoundedShards(shards.sizes, shards.rank, group),
+            rows=round_sums(shards), columns=round_sums(targets),
         )  # fmt: skip
-        problem = replace(problem, rows=shards)
-        sample = draw_sample(problem, shards, generator)
+        problem = replace(problem, rows=shards, columns=targets)
+        sample = draw_sample(problem, generator)
         asked = check_asked(sample, start, n_starts, effort, None, Search(ordered=ordered), None)
         keeper = None
         if checkpoint is not None:
             facts = {
-                "rows": sum(shards.sizes), "targets": checksum(y), "rng": rng, "maps": repr(maps), "solver": repr(solver),
+                "rows": sum(shards.sizes), "targets": _check_all(y, targets, group), "rng": rng, "maps": repr(maps), "solver": repr(solver),
                 "translate": translate, "scale": scale, "start": asked.name,
             }  # fmt: skip
             keeper = Checkpoint(checkpoint, problem, facts, writes=shards.rank == 0)
@@ -122,13 +133,27 @@ def align(
     return result
 
 
-def draw_sample(problem: Problem, shards: Shards, rng: np.random.Generator) -> Problem:
-    """Return the problem of a sample of x and all of y, the same on every rank."""
-    n = shards.count(problem.x)
-    size = min(n, SAMPLE)
-    chosen = np.arange(size) if problem.ordered else np.sort(rng.choice(n, size, replace=False))
-    points, weights, rows = shards.take(problem.x, problem.a, chosen)
-    return replace(problem, x=points, a=weights / float(namespace(points).sum(weights)), rows=rows)
+def draw_sample(problem: Problem, rng: np.random.Generator) -> Problem:
+    """Return the problem of a sample of x and of y, or all of y where every rank has it; the same on every rank."""
+    parts = []
+    for points, weights, cut, most in (
+        (problem.x, problem.a, problem.rows, SAMPLE),
+        (problem.y, problem.b, problem.columns, TARGETS),
+    ):
+        if isinstance(cut, Shards):
+            n = cut.count(points)
+            size = min(n, most)
+            chosen = np.arange(size) if problem.ordered or size == n else np.sort(rng.choice(n, size, replace=False))
+            points, weights = cut.bring(points, weights, chosen)
+            weights = weights / float(namespace(points).sum(weights))
+        parts.append((points, weights))
+    (x, a), (y, b) = parts
+    rows: Rows = ALL
+    if (
+        isinstance(problem.rows, Shards) and problem.rows.count(problem.x) > SAMPLE
+    ):  # else each rank improves all of them
+        rows = Copies(problem.rows)
+    return replace(problem, x=x, a=a, y=y, b=b, rows=rows, columns=ALL)
 
 
 def solve_all_rows(
@@ -156,7 +181,9 @@ def solve_all_rows(
         best = make_candidate(problem, run, 0, asked.name)
         found = Found((best,), (StartRecord(asked.name, best.objective, True),))
     else:
-        found = improve(sample, run_search(sample, asked, rng))
+        found = run_search(sample, asked, rng)
+        # a part of the rows needs no better answer: all of them are solved next
+        found = improve(sample, found) if sample.rows is ALL else keep_rivals(sample, found, found.best)
         begun = found.best
         if keeper is not None and len(found.candidates) > 1:
             keeper.rivals = namespace(begun.map).stack([one.map for one in found.candidates[1:]])
@@ -179,7 +206,7 @@ def _both(first: Observer, second: Observer | None) -> Observer:
 
 
 def _check_on_every_rank(
-    x: Any, y: Any, group: Any, solver: Any, p: Any, translate: Any, scale: Any, require: Any, rng: Any
+    x: Any, y: Any, group: Any, cut_y: bool, solver: Any, p: Any, translate: Any, scale: Any, require: Any, rng: Any
 ) -> tuple[Array, Array]:
     """Check the arguments of every rank, so that what is wrong on one is raised on all and none waits for it."""
     try:
@@ -198,7 +225,7 @@ def _check_on_every_rank(
             raise InputError(f"x, y: expected one dtype, got {x.dtype} and {y.dtype}; convert one of them")
         check_range(x, "x")
         check_range(y, "y")
-        said: tuple[Any, ...] = (None, x.shape[1], str(x.dtype), checksum(y), rng)
+        said: tuple[Any, ...] = (None, x.shape[1], y.shape[1], str(x.dtype), None if cut_y else checksum(y), rng, cut_y)
     except InputError as error:
         said = (str(error),)
     everyone = exchange(said, group)
@@ -207,18 +234,29 @@ def _check_on_every_rank(
             raise InputError(f"{one[0]} (rank {rank})")
         if one != everyone[0]:
             raise InputError(
-                f"x, y, rng: expected the columns and dtype of x, all of y and rng to be the same on every rank, got others on "
-                f"rank {rank} than on rank 0; pass the same y and rng"
+                f"x, y, rng: expected the columns and dtype of x, all of y (unless cut_y) and rng to be the same on every rank, "
+                f"got others on rank {rank} than on rank 0; pass the same y and rng, or cut_y=True for parts of y"
             )
     return x, y
 
 
-def checksum(points: Array) -> int:
-    """Return the sum of the bits of all numbers, each times an odd number of its place: the same on every device."""
+def _check_all(y: Array, targets: Rows, group: Any) -> int:
+    """Return the checksum of all targets, whether they are cut or not."""
+    if not isinstance(targets, Shards):
+        return checksum(y)
+    return int(sum(exchange(checksum(y, targets.begin), group)) % (1 << 64))
+
+
+def checksum(points: Array, first: int = 0) -> int:
+    """Return the sum of the bits of all numbers, each times an odd number of its place: the same on every device.
+
+    ``first`` is the place of the first row. Sums of parts add up to that of the whole.
+    """
     xp, d = namespace(points), points.shape[1]
     total = 0
     for begin in range(0, points.shape[0], CHECKED):
         bits = view_bits(points[begin : begin + CHECKED])
-        places = xp.arange(begin * d, begin * d + bits.shape[0] * d, device=device(points))
+        place = (first + begin) * d
+        places = xp.arange(place, place + bits.shape[0] * d, device=device(points))
         total += int(xp.sum(xp.reshape(bits, (-1,)) * (2 * places + 1)))  # wraps around, alike everywhere
     return total % (1 << 64)

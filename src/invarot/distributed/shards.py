@@ -1,23 +1,24 @@
-"""The rows of x cut over ranks, and the sums over all of them."""
+"""The rows of a cloud cut over ranks: the sums over all of them, and the rows themselves, passed on in blocks."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..arrays import Array, as_like, import_torch, is_torch, machine_epsilon, namespace, tensor, to_numpy
 from ..errors import WorkersLost
-from ..rows import ALL, Rows
+from ..rows import ALL, AllRows, Rows
 
 GRID = 2.0**-30
+BLOCK = 1 << 26  # bytes of a block of rows that passes through all ranks
 REPLICATED = 20_000  # chosen rows up to which every rank gets all of them: a plan of so few is solved alike on each
 
 
 class Shards:
-    """Consecutive rows of x on each rank of a group, in the order of the ranks. Answers `invarot.rows.Rows`.
+    """Consecutive rows of a cloud on each rank of a group, in the order of the ranks. Answers `invarot.rows.Rows`.
 
     NumPy arrays are sent over gloo, tensors over what the group was made for. ``sent`` counts the bytes that this rank has
     given to collectives; what a ring moves per link is up to twice as much.
@@ -56,14 +57,28 @@ class Shards:
 
     def take(self, points: Array, weights: Array, chosen: np.ndarray[Any, Any]) -> tuple[Array, Array, Rows]:
         """Return chosen rows: all of them on every rank if they are few, else each rank's own."""
-        ends = np.cumsum((0, *self.sizes))
-        parts = np.searchsorted(chosen, ends)
-        own = chosen[parts[self.rank] : parts[self.rank + 1]] - self.begin
-        points, weights, _ = ALL.take(points, weights, own)
-        if len(chosen) > REPLICATED:
-            kept = Shards(tuple(int(size) for size in np.diff(parts)), self.rank, self.group)
-            return points, weights, kept
-        return self.collect(points), self.collect(weights), ALL
+        if len(chosen) <= REPLICATED:
+            return (*self.bring(points, weights, chosen), ALL)
+        parts = np.searchsorted(chosen, np.cumsum((0, *self.sizes)))
+        points, weights = self._own(points, weights, chosen)
+        return points, weights, Shards(tuple(int(size) for size in np.diff(parts)), self.rank, self.group)
+
+    def bring(self, points: Array, weights: Array, chosen: np.ndarray[Any, Any]) -> tuple[Array, Array]:
+        """Return chosen rows (sorted) and their weights, on every rank."""
+        points, weights = self._own(points, weights, chosen)
+        return self.collect(points), self.collect(weights)
+
+    def _own(self, points: Array, weights: Array, chosen: np.ndarray[Any, Any]) -> tuple[Array, Array]:
+        """Return those of the chosen rows that are here."""
+        first, last = np.searchsorted(chosen, (self.begin, self.begin + self.sizes[self.rank]))
+        points, weights, _ = ALL.take(points, weights, chosen[first:last] - self.begin)
+        return points, weights
+
+    def divide(self, points: Array, weights: Array) -> tuple[Array, Array, Rows]:
+        return points, weights, self
+
+    def map(self, work: Callable[[Array], Array], points: Array) -> Array:
+        return work(points)
 
     def collect(self, values: Array) -> Array:
         """Return the rows (k, …) of all ranks, one after the other, on every rank."""
@@ -74,12 +89,29 @@ class Shards:
         out[begin : begin + values.shape[0]] = values
         return self.sum(out)  # ranks may hold different numbers of rows, which a gather does not take
 
-    def share(self, values: Array) -> Array:
-        """Return the values of the first rank."""
+    def blocks(self, *arrays: Array) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of every rank in turn, in blocks of at most `BLOCK` bytes of the first array; each rank sends its own."""
+        xp, first = namespace(arrays[0]), arrays[0]
+        step = max(1, BLOCK // (first.dtype.itemsize * math.prod(first.shape[1:])))
+        begin = 0
+        for rank, size in enumerate(self.sizes):
+            for row in range(0, size, step):
+                end = min(row + step, size)
+                parts = (
+                    one[row:end]
+                    if rank == self.rank
+                    else xp.empty((end - row, *one.shape[1:]), dtype=one.dtype, device=getattr(one, "device", None))
+                    for one in arrays
+                )
+                yield slice(begin + row, begin + end), *(self.share(part, rank) for part in parts)
+            begin += size
+
+    def share(self, values: Array, rank: int = 0) -> Array:
+        """Return the values of one rank, the first by default; those of the others say their shape."""
         sent = self._tensor(values)
         distributed = import_torch("a solve over many ranks").distributed
-        first = 0 if self.group is None else distributed.get_global_rank(self.group, 0)
-        self._call("broadcast", sent, src=first)
+        source = rank if self.group is None else distributed.get_global_rank(self.group, rank)
+        self._call("broadcast", sent, src=source)
         return sent if is_torch(values) else as_like(sent.numpy(), values)
 
     def _reduce(self, values: Array, how: str) -> Array:
@@ -108,13 +140,50 @@ class RoundedShards(Shards):
     """
 
     def sum(self, values: Array) -> Array:
-        xp = namespace(values)
-        total = super().sum(values)
-        size = float(xp.max(xp.abs(total)))
-        if machine_epsilon(total) > GRID**1.5 or not 0 < size < math.inf:
-            return total
-        grid = GRID * 2.0 ** math.frexp(size)[1]
-        return xp.round(total / grid) * grid
+        return _round(super().sum(values))
+
+
+class Copies(AllRows):
+    """All rows on every rank of a group: each computes everything, unless the rows are divided."""
+
+    def __init__(self, shards: Shards) -> None:
+        self.shards = shards
+
+    def divide(self, points: Array, weights: Array) -> tuple[Array, Array, Rows]:
+        own, shares = self._share(points.shape[0])
+        return points[own], weights[own], shares
+
+    def map(self, work: Callable[[Array], Array], points: Array) -> Array:
+        own, shares = self._share(points.shape[0])
+        if min(shares.sizes) == 0:
+            return work(points)
+        return shares.collect(work(points[own]))
+
+    def _share(self, count: int) -> tuple[slice, Shards]:
+        ranks, rank = len(self.shards.sizes), self.shards.rank
+        ends = [count * k // ranks for k in range(ranks + 1)]
+        return slice(ends[rank], ends[rank + 1]), Shards(tuple(np.diff(ends).tolist()), rank, self.shards.group)
+
+
+class RoundedRows(AllRows):
+    """All rows, with sums rounded in the same way, so that they are those of rows that are cut."""
+
+    def sum(self, values: Array) -> Array:
+        return _round(values)
+
+
+def _round(total: Array) -> Array:
+    xp = namespace(total)
+    size = float(xp.max(xp.abs(total)))
+    if machine_epsilon(total) > GRID**1.5 or not 0 < size < math.inf:
+        return total
+    grid = GRID * 2.0 ** math.frexp(size)[1]
+    return xp.round(total / grid) * grid
+
+
+def round_sums(rows: Rows) -> Rows:
+    """Return the same rows with rounded sums."""
+    return RoundedShards(rows.sizes, rows.rank, rows.group) if isinstance(rows, Shards) else RoundedRows()
 
 
 def exchange(value: Any, group: Any = None) -> list[Any]:

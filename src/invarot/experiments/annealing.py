@@ -77,8 +77,8 @@ def share(rows: list[Row], task: str, name: str, value: float) -> Interval:
 
 
 def draw(rows: list[Row], pyplot: Any) -> Any:
-    figure, axes = pyplot.subplots(1, 3, figsize=(11.4, 3.4), sharey=True)
-    for axis, (name, label) in zip(axes, LABELS.items(), strict=True):
+    figure, axes = pyplot.subplots(2, 3, figsize=(11.4, 4.4), sharey="row", sharex="col", height_ratios=(2, 1))
+    for (axis, below), (name, label) in zip(axes.T, LABELS.items(), strict=True):
         values = sorted({row["value"] for row in rows if row["varied"] == name})
         for number, task in enumerate((RANDOM, SIGNATURE)):
             shares = [share(rows, task, name, value) for value in values]
@@ -89,16 +89,19 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
                           color=style["color"], label=task)  # fmt: skip
         words = [row["score"] for value in values for row in rows
                  if (row["task"], row["varied"], row["value"]) == (WORDS, name, value)]  # fmt: skip
-        axis.plot(np.arange(len(values)), words, **look(2), label="words, signature start: P@1")
-        axis.set_xticks(range(len(values)), [f"{value:g}" for value in values])
+        below.plot(np.arange(len(words)), words, **look(2), label="words, signature start")
+        below.set_xticks(range(len(values)), [f"{value:g}" for value in values])
         if getattr(CENTRE, name) in values:
-            axis.axvline(values.index(getattr(CENTRE, name)), color="#bbbbbb", linewidth=9, alpha=0.35, zorder=0)
-        axis.set(xlabel=label)
-    axes[0].set(ylabel="runs that found the answer, per cent", ylim=(-4, 104))
+            for one in (axis, below):
+                one.axvline(values.index(getattr(CENTRE, name)), color="#bbbbbb", linewidth=9, alpha=0.35, zorder=0)
+        below.set(xlabel=label)
+    axes[0, 0].set(ylabel="share of runs that\nfound the answer, per cent", ylim=(-4, 104))
+    axes[1, 0].set(ylabel="precision@1,\nper cent", ylim=(0, 100))
     footnote(figure, "One of the three is varied, the others stay at the paper's choice (grey band); epsilon relative to the "
                      "mean cost. Clouds: 60 points in space, turned, noise 0.05; best of 20\nrandom matrices by objective. A run "
                      "is right if more than half of the points are; lines: 95 % intervals. Words: core pair.")  # fmt: skip
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="lower center", ncol=3, bbox_to_anchor=(0.5, 0.99))
+    (shares, names), (points, more) = (one.get_legend_handles_labels() for one in axes[:, 0])
+    figure.legend(shares + points, names + more, loc="lower center", ncol=3, bbox_to_anchor=(0.5, 0.99))
     figure.tight_layout()
     return figure
 

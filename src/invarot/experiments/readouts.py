@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, namespace, on_cuda, transpose
-from ..baselines.adversarial import Progress, criterion, refine_run
+from ..arrays import on_cuda, transpose
 from ..baselines.gromov_wasserstein import mutual_matches
 from ..errors import MissingExtra
 from ..geometry.orthogonal import polar
@@ -19,7 +18,7 @@ from ..retrieval.metrics import gold_ranks
 from .findings import Finding, Interval, both, estimate, is_above, is_within, pair_up
 from .run import Cell, Context, Experiment, Row
 from .style import dot_rows, footnote, typeset
-from .systems import COUPLED, SYSTEMS, Job, Maps
+from .systems import COUPLED, SYSTEMS, Job, Maps, refine_map, turn
 from .tasks import Task, find_tasks
 from .words import Setting
 
@@ -59,12 +58,17 @@ def measure(task: Task, name: str, context: Context) -> list[Row]:
             _, maps = next(SYSTEMS[name](job))
     except MissingExtra:
         return []
+    return score_readouts(setting, job, maps, plan, task.name, name)
+
+
+def score_readouts(setting: Setting, job: Job, maps: Maps, plan: Any, pair: str, system: str) -> list[Row]:
+    """Return the precision of every read-out on every part of the test list."""
     rows: list[Row] = []
-    for readout, read in read_out(job, maps, plan, rounds=2 if context.quick else 5).items():
+    for readout, read in read_out(job, maps, plan, rounds=job.sizes.rounds).items():
         hits = gold_ranks(job.x @ read[0], job.y @ read[1], setting.gold) <= 1
         # queries are sorted by rank: every tenth of them, so that parts are alike
         rows += [
-            {"pair": task.name, "system": name, "readout": readout, "part": part, "queries": len(hits[part::PARTS]),
+            {"pair": pair, "system": system, "readout": readout, "part": part, "queries": len(hits[part::PARTS]),
              "precision": 100 * float(np.mean(hits[part::PARTS]))}
             for part in range(PARTS)
         ]  # fmt: skip
@@ -78,7 +82,7 @@ def read_out(job: Job, maps: Maps, plan: Any, *, rounds: int = 5) -> dict[str, M
     the orthogonal one, ``rounds`` rounds of mutual CSLS pairs and Procrustes, as in MUSE. ``re-weighted``: from the
     orthogonal one, our refinement.
     """
-    turned = polar(maps[0] @ transpose(maps[1]))
+    turned = turn(maps)
     found = {OWN: maps, ORTHOGONAL: job.one(turned)}
     if plan is not None:
         i, j = mutual_matches(plan)
@@ -86,15 +90,6 @@ def read_out(job: Job, maps: Maps, plan: Any, *, rounds: int = 5) -> dict[str, M
     found[REFINED] = job.one(refine_map(job.x, job.y, turned, rounds))
     better = refine(job.x, job.y, turned)
     return {**found, WEIGHTED: (better.x_map, better.y_map)}
-
-
-def refine_map(x: Array, y: Array, w: Array, rounds: int) -> Array:
-    """Return the map after MUSE's refinement."""
-    w = namespace(x).astype(w, x.dtype)
-    words = min(10_000, x.shape[0])
-    run = Progress(0.0, w, value=criterion(x, y, w, words))
-    refine_run(run, x, y, rounds, criterion_words=words)
-    return run.best
 
 
 def mean_precision(rows: list[Row], system: str, readout: str) -> float:
@@ -123,9 +118,13 @@ def summary(rows: list[Row]) -> list[Row]:
 def draw(rows: list[Row], pyplot: Any) -> Any:
     pairs = list(dict.fromkeys(row["pair"] for row in rows))
     names = list(dict.fromkeys(row["system"] for row in rows))
-    figure, axes = pyplot.subplots(1, len(pairs), figsize=(3.2 + 3.4 * len(pairs), 0.42 * len(names) + 1.4), sharey=True,
-                                   squeeze=False)  # fmt: skip
-    for axis, pair in zip(axes[0], pairs, strict=True):
+    columns = min(3, len(pairs))
+    lines = -(-len(pairs) // columns)
+    figure, axes = pyplot.subplots(lines, columns, figsize=(3.2 + 3.4 * columns, (0.52 * len(names) + 0.9) * lines),
+                                   sharey=True, squeeze=False)  # fmt: skip
+    for axis in axes.flat[len(pairs) :]:
+        axis.set_visible(False)
+    for axis, pair in zip(axes.flat, pairs, strict=False):
         series = {
             readout: {
                 name: estimate(row["precision"] for row in rows
@@ -134,8 +133,8 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
             }
             for readout in READOUTS
         }  # fmt: skip
-        dot_rows(axis, [typeset(name) for name in names], series)
-        axis.set(title=pair, xlabel="precision@1, per cent (CSLS)")
+        dot_rows(axis, [typeset(name) for name in names], series, near=0.75)
+        axis.set(title=pair, xlabel="P@1, per cent (CSLS)")
     axes[0, -1].legend(loc="upper left", bbox_to_anchor=(1.01, 1.0))
     footnote(figure, "Dots: mean over ten disjoint parts of the test list, lines: its 95 % interval (systems share the test "
                      "words, so differences are known better than that).\nas published: each system's own map; orthogonal: its "

@@ -106,16 +106,34 @@ def plot_series(
     axis.errorbar(keys, means, yerr=error, label=label, capsize=2.5, elinewidth=0.9, transform=place, **look(number))
 
 
-def dot_rows(axis: Any, names: Sequence[str], series: Mapping[str, Mapping[Any, Interval]]) -> None:
-    """Draw one line of dots with intervals per name, the series side by side; the axis does not begin at zero."""
+def dot_rows(
+    axis: Any, names: Sequence[str], series: Mapping[str, Mapping[Any, Interval]], *, near: float | None = None
+) -> None:
+    """Draw one line of dots with intervals per name, the series side by side; the axis does not begin at zero.
+
+    ``near`` cuts the axis at this share of the median: means below it are written at the edge, so that the others can be
+    told apart, and intervals end at the edges.
+    """
+    means = [one.mean for values in series.values() for one in values.values() if one.count]
+    low = near * float(np.median(means)) if near is not None and means else -np.inf
     for number, (label, values) in enumerate(series.items()):
+        if not any(one.count for one in values.values()):
+            continue
         color, _, marker = LOOKS[number % len(LOOKS)]
         places = [len(names) - 1 - k + 0.6 * (0.5 - (number + 0.5) / len(series)) for k in range(len(names))]
-        kept = [(one, place) for one, place in zip(values.values(), places, strict=True) if one.count]
-        means = [one.mean for one, _ in kept]
+        there = [(one, place) for one, place in zip(values.values(), places, strict=True) if one.count]
+        kept = [(one, place) for one, place in there if one.mean >= low]
         reach = [one.high - one.mean if np.isfinite(one.high) else 0.0 for one, _ in kept]
-        axis.errorbar(means, [place for _, place in kept], xerr=reach, fmt=marker, color=color, markersize=4.6,
-                      markerfacecolor="white" if number % 2 else color, elinewidth=1.0, label=label)  # fmt: skip
+        axis.errorbar([one.mean for one, _ in kept], [place for _, place in kept], xerr=reach, fmt=marker, color=color,
+                      markersize=4.6, markerfacecolor="white" if number % 2 else color, elinewidth=1.0, label=label)  # fmt: skip
+        for one, place in there:
+            if one.mean < low:
+                axis.annotate(f"◂ {one.mean:.0f}", (0.01 + 0.17 * number, round(place)), xycoords=("axes fraction", "data"),
+                              color=color, fontsize=7.5, va="center")  # fmt: skip
+    if np.isfinite(low):
+        highs = [one.high for values in series.values() for one in values.values() if np.isfinite(one.high)]
+        top = max([max(means), *(high for high in highs if high < 1.15 * max(means))])  # very long intervals are cut
+        axis.set_xlim(low - 0.02 * (top - low), top + 0.04 * (top - low))
     axis.set_yticks(range(len(names)), list(names)[::-1])
     axis.set_ylim(-0.6, len(names) - 0.4)
     for k in range(len(names) - 1):

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from .. import Alignment, Schedule, Search, Sinkhorn, align
-from ..arrays import Array, as_like, namespace
+from ..arrays import Array, as_like, namespace, transpose
 from ..baselines import adversarial, earth_mover, gromov_wasserstein, learn_maps, softassign, wasserstein_procrustes
-from ..baselines.adversarial import Progress, refine_run
+from ..baselines.adversarial import Progress, criterion, refine_run
 from ..baselines.gromov_wasserstein import AUTHORS
 from ..baselines.procrustes import procrustes_map
+from ..geometry.orthogonal import polar
 from ..retrieval import refine
 from ..starts import signature
 
@@ -36,6 +37,7 @@ class Sizes:
     hidden: int
     batches: int
     exact: int  # words of exact plans and of dense soft matches
+    rounds: int = 5  # of the refinement that all systems share
 
     def frequent(self, system: str) -> int:
         """Return how many frequent words a system uses: these are shuffled among themselves."""
@@ -44,7 +46,7 @@ class Sizes:
     @classmethod
     def of(cls, quick: bool, words: int, *, cuda: bool = False) -> Sizes:
         if quick:
-            return cls(600, 4, 600, 2, 1600, 64, 40, 300)
+            return cls(600, 4, 600, 2, 1600, 64, 40, 300, 2)
         # training at the original's size needs a GPU: the small runs a CPU can do find nothing
         game = (1_000_000, 2048) if cuda or words > 5000 else (16_000, 512)
         if words <= 5000:
@@ -69,6 +71,20 @@ class Job:
     def one(self, w: Array) -> Maps:
         """Return maps of both sides from a map of x alone."""
         return w, as_like(np.eye(self.y.shape[1]), self.y)
+
+
+def turn(maps: Maps) -> Array:
+    """Return the orthogonal map of x nearest to the maps of both sides: their polar factor."""
+    return polar(maps[0] @ transpose(maps[1]))
+
+
+def refine_map(x: Array, y: Array, w: Array, rounds: int = 5) -> Array:
+    """Return the map after the refinement that every system can be given: MUSE's, the best round by its criterion."""
+    w = namespace(x).astype(w, x.dtype)
+    words = min(10_000, x.shape[0])
+    run = Progress(0.0, w, value=criterion(x, y, w, words))
+    refine_run(run, x, y, rounds, criterion_words=words)
+    return run.best
 
 
 def invariant(job: Job, p: float) -> Alignment:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..files import reading, write_file
 from . import NAMES
-from .findings import Finding
+from .findings import OPEN, Finding, Verdict
 
 
 def collect(folder: Path) -> dict[str, list[Finding]]:
@@ -23,6 +23,36 @@ def collect(folder: Path) -> dict[str, list[Finding]]:
         if findings:
             found[path.parent.relative_to(folder).as_posix()] = findings
     return found
+
+
+def compare_runs(small: dict[str, list[Finding]], full: dict[str, list[Finding]]) -> list[dict[str, str]]:
+    """Return both verdicts on each claim of a small run, and whether they agree.
+
+    ``agrees`` is "yes", "too small" where the small run cannot tell, "no" where it says what the full one does not, and
+    "not run" where the full run has no such claim. A full run of other data counts where there is none of the same.
+    """
+    rows = []
+    for name, findings in small.items():
+        places = [name, *(place for place in full if place.endswith(f"/{name}"))]
+        verdicts: dict[str, Verdict] = {}
+        for place in places:
+            for one in full.get(place, []):
+                verdicts.setdefault(one.claim, one.verdict)
+        for one in findings:
+            there = verdicts.get(one.claim)
+            agrees = (
+                "too small"
+                if one.verdict == OPEN
+                else "not run"
+                if there is None
+                else "yes"
+                if there == one.verdict
+                else "no"
+            )
+            rows.append(
+                {"experiment": name, "claim": one.claim, "quick": one.verdict, "full": there or "–", "agrees": agrees}
+            )
+    return rows
 
 
 def as_table(found: dict[str, list[Finding]], *, link: str = "") -> str:

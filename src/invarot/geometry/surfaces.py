@@ -27,6 +27,7 @@ Floats = np.ndarray[Any, Any]
 NEIGHBOURS = 6  # of a point, whose covariance is its scatter
 OUTLIER = 6.0  # squared residual over its variance, per dimension, from which a pair does not count
 FLAT = 2.0  # variance of residuals along a surface over that across it, at least
+BORDER = 0.35  # squared distance from a point to the mean of its neighbours, over their scatter: 1/7 inside, 0.56 on a straight border
 THIN = 0.01  # of its squared size, by which a neighbourhood is thick at least: a tenth of the spacing
 ROUNDS = 20  # at most
 DEPTH = 3  # earlier steps from which the next place is extrapolated
@@ -110,10 +111,7 @@ def measure_misfit(x: Sample, y: Sample, w: Floats, some: tuple[Floats, Floats] 
     rows of x and of y to measure; all by default.
     """
     d = y.points.shape[1]
-    here, back = (np.arange(len(x)), np.arange(len(y))) if some is None else some
-    j = y.tree.query(x.points[here] @ w[:-1] + w[-1])[1]
-    i = x.tree.query(_move_back(y.points[back], w))[1]
-    i, j = np.r_[here, i], np.r_[j, back]
+    i, j = _find_nearest(x, y, w, some)
     residuals = x.points[i] @ w[:-1] + w[-1] - y.points[j]
     scatter = _add_scatter(x, y, w, i, j)
     size = np.trace(scatter, axis1=1, axis2=2) + 1e-300
@@ -121,6 +119,30 @@ def measure_misfit(x: Sample, y: Sample, w: Floats, some: tuple[Floats, Floats] 
     solved = np.linalg.solve(scatter, residuals[..., None])[..., 0]
     square = np.einsum("kd,kd->k", residuals, solved)
     return np.asarray(square / (square + d * size))
+
+
+def find_unseen(x: Sample, y: Sample, w: Floats, misfit: Floats) -> Floats:
+    """Return which points of x, then of y, the other sample cannot speak of: without a counterpart, beyond its border.
+
+    Where the other surface goes on elsewhere, it would have been seen here as well: there a missing counterpart speaks against the map.
+    """
+    i, j = _find_nearest(x, y, w)
+    border = np.r_[_find_border(y)[j[: len(x)]], _find_border(x)[i[len(x) :]]]
+    return np.asarray((misfit > 0.5) & border)
+
+
+def _find_border(sample: Sample) -> Floats:
+    """Return which points (n,) have their neighbours on one side."""
+    aside = np.sum((sample.points - sample.points[sample.near].mean(axis=1)) ** 2, axis=1)
+    return np.asarray(aside > BORDER * np.trace(sample.scatter, axis1=1, axis2=2))
+
+
+def _find_nearest(x: Sample, y: Sample, w: Floats, some: tuple[Floats, Floats] | None = None) -> tuple[Floats, Floats]:
+    """Return rows of x and of y: each point of x (or ``some``) with its nearest target, then each of y."""
+    here, back = (np.arange(len(x)), np.arange(len(y))) if some is None else some
+    j = y.tree.query(x.points[here] @ w[:-1] + w[-1])[1]
+    i = x.tree.query(_move_back(y.points[back], w))[1]
+    return np.r_[here, i], np.r_[j, back]
 
 
 def measure_gaps(x: Sample, y: Sample, w: Floats) -> tuple[Floats, Floats]:
@@ -184,7 +206,8 @@ def find_slip(x: Sample, y: Sample, w: Floats, cut: float) -> tuple[Floats, Floa
 def weigh_directions(residuals: Floats, scatter: Floats) -> Floats:
     """Return the precision (k, d, d) of residuals (k, d): the inverse of their variance along each axis of the scatter (k, d, d)."""
     axes, variance = _measure_axes(residuals, scatter)
-    variance = np.maximum(variance, 1e-6 * max(float(variance.max()), 1e-300))  # copies have none
+    size = float(np.median(np.trace(scatter, axis1=1, axis2=2)))
+    variance = np.maximum(variance, max(1e-6 * float(variance.max()), 1e-15 * size, 1e-300))  # copies have none
     return np.asarray((axes / variance) @ np.swapaxes(axes, 1, 2))
 
 

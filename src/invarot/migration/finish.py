@@ -10,7 +10,7 @@ import numpy as np
 
 from ..alignment.loop.alternate import alternate
 from ..alignment.options import Schatten, Sinkhorn
-from ..alignment.problem import add_seeds, pose
+from ..alignment.problem import add_seeds, pose, weigh_seeds_as_points
 from ..arrays import place, to_numpy, transpose
 from ..threads import own_threads
 
@@ -34,7 +34,7 @@ def refit_moment(
     problem = pose(left, right, *weights, maps=Schatten(math.inf), solver=Sinkhorn(schedule=epsilon))
     if pairs:
         rows = np.arange(pairs)
-        problem = add_seeds(problem, np.stack([rows, rows], axis=1), 1.0)
+        problem = weigh_seeds_as_points(add_seeds(problem, np.stack([rows, rows], axis=1)))
     budget = problem.budgets.solve
     budget = replace(budget, tol=max(budget.tol, budget.plan_tol)).at_most(STEPS)
     start = w if device is None else place(w, device)

@@ -142,9 +142,7 @@ def fit(
         others = (adapter.apply(drawn_old.vectors), drawn_new.vectors) if some else None
         recall = measure_recall(adapter.apply(test_x), test_y, others=others, store=drawn_old.info.count)
     else:
-        recall = estimate_recall(
-            rotation.apply(held), rotation.apply(fitted), drawn_new.vectors, store=drawn_old.info.count
-        )
+        recall = estimate_recall(rotation.map, held, fitted, drawn_new.vectors, store=drawn_old.info.count)
     facts = {
         "source": old.address, "sample": new.address, "verdict": alignment.verdict.word,
         "probability": alignment.verdict.probability, "recall": recall, "pairs": len(seeds_x),

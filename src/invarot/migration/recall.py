@@ -14,7 +14,7 @@ from ..errors import InputError
 AT = 10
 LEAST = 50  # pairs that a measurement needs
 QUERIES, DOCUMENTS = 1000, 8000  # of a sample, at most
-# python benchmarks/migrate.py --calibrate: fitted on MiniLM–mpnet and on word vectors, never on other pairs
+# python benchmarks/migrate.py --calibrate: fitted on MiniLM–mpnet and on word vectors, never on other pairs, in the new space
 DOUBLING = 0.017  # what recall loses when a store doubles
 FIT = (1.528, 0.619, -0.097)  # log(1 − recall) = FIT · (1, log(1.02 − r), log documents)
 MARGIN = 0.12  # of the estimate: its largest error on pairs of models it was not fitted on
@@ -83,18 +83,34 @@ def measure_recall(mapped: Any, new: Any, *, store: int, others: tuple[Any, Any]
     return Recall(_clip(raw - DOUBLING * steps), margin, True, raw, count, at)
 
 
-def estimate_recall(held: Any, mapped: Any, new: Any, *, store: int) -> Recall:
-    """Estimate recall@10 from mapped old vectors and new vectors (m, d) of other texts.
+def estimate_recall(turn: Any, held: Any, old: Any, new: Any, *, store: int) -> Recall:
+    """Estimate recall@10 from old vectors (n, dx), the orthogonal map ``turn`` (dx, dy) and new vectors (m, dy) of other texts.
 
-    ``held`` (q, d) are mapped old vectors that the map was not fitted on: those it was fitted on lie too near to the new
+    ``held`` (q, dx) are old vectors that the map was not fitted on: those it was fitted on lie too near to the new
     ones. In units of the spread of all cosines, how far do the ten nearest stand out across the two clouds, beside inside
     each? That ratio r is 1 for one model and falls with what two models disagree on.
     """
-    r, documents = compare_clouds(held, mapped, new)
+    held, old, new = join_spaces(turn, held, old, new)
+    r, documents = compare_clouds(held, old, new)
     one, slope, size = FIT
     raw = 1 - math.exp(one + slope * math.log(max(1.02 - r, 0.01)) + size * math.log(documents))
     steps = math.log2(max(store, AT + 1) / documents)
     return Recall(_clip(raw - DOUBLING * steps), MARGIN + MARGIN_DOUBLING * abs(steps), False, raw, documents)
+
+
+def join_spaces(turn: Any, held: Any, old: Any, new: Any) -> tuple[Any, Any, Any]:
+    """Return the vectors in the space of more dimensions, at unit length.
+
+    In the other one, the larger model would have lost what the smaller one has no room for, and look more alike than it is.
+    """
+    if turn.shape[0] > turn.shape[1]:
+        return held, old, _unit(new @ turn.T)
+    return _unit(held @ turn), _unit(old @ turn), new
+
+
+def _unit(rows: Any) -> Any:
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows / np.where(lengths > 0, lengths, 1)
 
 
 def compare_clouds(held: Any, x: Any, y: Any) -> tuple[float, int]:

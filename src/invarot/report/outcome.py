@@ -51,23 +51,22 @@ EVIDENCE = {
         "is how much nearer held-out {thing}s lie to their targets than neighbours on one side lie to each other, as a "
         "part of that distance; between unlike spaces it is about 0, and far below where the map is wrong.",
     ),
-    "contest": (
-        "Better than reflected",
-        "standard errors lie between the score of the map and that of the best reflected one, each with its own plan.",
+    "nearer": (
+        "Nearer than reflected",
+        "standard errors nearer to a target than under the reflected map that scores highest.",
     ),
-    "least_errors": (
-        "Surely better than each",
-        "standard errors lie between the map and the best reflected one, for {thing}s held out of the fit of both.",
+    "drift": (
+        "Neighbours lie alike",
+        "is how much better the places of neighbours agree, at {thing}s and at their targets, than under reflected maps, as a correlation.",
+    ),
+    "shape": (
+        "Neighbours spread alike",
+        "standard errors lie between how neighbours spread under the map and under reflected ones.",
     ),
     "crowding": (
         "Crowded places agree",
-        "is how much better the map sends crowded places to crowded places than reflected maps do, as a rank correlation.",
+        "standard errors lie between how crowded places meet under the map and under reflected ones.",
     ),
-    "inner_crowding": (
-        "So do places alike",
-        "is the same for nearer neighbours, at equal distance from the centre.",
-    ),
-    "residual": ("Residual", "of the variance of the target is left between held-out {thing}s and their targets."),
     "dimensions": ("Dimensions", "effective dimensions of the flatter space."),
     "better": ("Better answers", "answers of the default starts score higher."),
     "rivals": (
@@ -135,7 +134,7 @@ def _sentence(told: str) -> str:
 def _evidence(name: str, value: Any, thing: str) -> str:
     title, meaning = EVIDENCE.get(name, (name.replace("_", " ").capitalize(), ""))
     title, meaning = (one.format(thing=thing, Thing=thing.capitalize()) for one in (title, meaning))
-    plain = ("twins", "contest", "least_errors", "crowding", "inner_crowding", "dimensions")
+    plain = ("twins", "nearer", "drift", "shape", "crowding", "dimensions")
     share = isinstance(value, float) and name not in plain
     shown = percent(value) if share else number(value, 2)
     return (

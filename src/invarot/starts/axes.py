@@ -20,10 +20,8 @@ def axes(
 
     Parameters
     ----------
-    x, y : arrays (n, dx), (m, dy)
-    a, b : arrays (n,), (m,)
-    rng : numpy Generator
-        Not used.
+    x, y, a, b, rng
+        As of every start (:mod:`invarot.starts`); ``rng`` is not used.
     all_signs : int
         Up to this many dimensions every pattern of signs is returned.
     doubtful : int

@@ -29,9 +29,8 @@ def clusters(
 
     Parameters
     ----------
-    x, y : arrays (n, dx), (m, dy)
-    a, b : arrays (n,), (m,)
-    rng : numpy Generator
+    x, y, a, b, rng
+        As of every start (:mod:`invarot.starts`).
     n_clusters : int
         Centroids per cloud (at most its number of points).
     repeats : int

@@ -43,10 +43,8 @@ def fused(
 
     Parameters
     ----------
-    x, y : arrays (n, dx), (m, dy)
-    a, b : arrays (n,), (m,)
-    rng : numpy Generator
-        Not used.
+    x, y, a, b, rng
+        As of every start (:mod:`invarot.starts`); ``rng`` is not used.
     sizes : int, None or several
         Maximal number of points per cloud (None: all).
     ordered : bool

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -56,9 +57,8 @@ def leading(
 
     Parameters
     ----------
-    x, y : arrays (n, dx), (m, dy)
-    a, b : arrays (n,), (m,)
-    rng : numpy Generator
+    x, y, a, b, rng
+        As of every start (:mod:`invarot.starts`).
     axes : ints
         Numbers of leading axes, each raced by itself (at most 16, and at most the smaller dimension).
     n_starts : int
@@ -93,7 +93,7 @@ def leading(
         turns = signs[:, :, None] * as_like(np.eye(k), cx)
         race = anneal(cx, cy, mass_x, mass_y, turns, FIRST, LAST, least=max(LEFT, finalists))
         low = some_x @ vx, some_y @ vy
-        chosen = namespace(x).stack(_distinct(race.maps, finalists))
+        chosen = race.maps[as_like(_distinct(race.maps, finalists), x, dtype=namespace(x).int64)]
         lifted = anneal(*low, a_s, b_s, chosen, LAST, LIFTED, least=finalists)
         for number in range(chosen.shape[0]):
             plan = lifted.plan(*low, a_s, b_s, number)
@@ -125,16 +125,16 @@ def rank_signs(
     return np.asarray(signs[np.argsort(-scores, kind="stable")])
 
 
-def _distinct(maps: Array, most: int) -> list[Array]:
-    """Return the first of each set of maps (s, k, k) that are nearly the same; at most ``most``."""
-    chosen: list[Array] = []
-    for w in maps:
-        cosines = [float(namespace(w).sum(w * other)) / w.shape[0] for other in chosen]
-        if max(cosines, default=0.0) < SAME:
-            chosen.append(w)
+def _distinct(maps: Array, most: int) -> np.ndarray[Any, Any]:
+    """Return the numbers of the first of each set of maps (s, k, k) that are nearly the same; at most ``most``."""
+    flat = to_numpy(maps).reshape(maps.shape[0], -1) / maps.shape[1] ** 0.5
+    chosen: list[int] = []
+    for number, one in enumerate(flat):
+        if not chosen or (flat[chosen] @ one).max() < SAME:
+            chosen.append(number)
         if len(chosen) == most:
             break
-    return chosen
+    return np.asarray(chosen)
 
 
 @dataclass(frozen=True)

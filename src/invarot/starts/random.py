@@ -14,9 +14,8 @@ def random(x: Array, y: Array, a: Array, b: Array, *, rng: np.random.Generator, 
 
     Parameters
     ----------
-    x, y : arrays (n, dx), (m, dy)
-    a, b : arrays (n,), (m,)
-    rng : numpy Generator
+    x, y, a, b, rng
+        As of every start (:mod:`invarot.starts`).
     n_starts : int
 
     Returns

@@ -30,10 +30,8 @@ def relaxation(
 
     Parameters
     ----------
-    x, y : arrays (n, dx), (m, dy)
-    a, b : arrays (n,), (m,)
-    rng : numpy Generator
-        Not used.
+    x, y, a, b, rng
+        As of every start (:mod:`invarot.starts`); ``rng`` is not used.
     size : int
         Maximal number of points per cloud; the cost of a step is cubic in it.
     ordered : bool

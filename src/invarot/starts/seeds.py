@@ -32,10 +32,8 @@ def seeds(
 
     Parameters
     ----------
-    x, y : arrays (n, dx), (m, dy)
-    a, b : arrays (n,), (m,)
-    rng : numpy Generator
-        Not used.
+    x, y, a, b, rng
+        As of every start (:mod:`invarot.starts`); ``rng`` is not used.
     pairs : integers (k, 2)
         Row i of ``x`` is known to correspond to row j of ``y``.
     weights : array (k,), optional

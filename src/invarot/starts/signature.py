@@ -40,10 +40,8 @@ def signature(
 
     Parameters
     ----------
-    x, y : arrays (n, dx), (m, dy)
-    a, b : arrays (n,), (m,)
-    rng : numpy Generator
-        Not used: the signature is deterministic.
+    x, y, a, b, rng
+        As of every start (:mod:`invarot.starts`); ``rng`` is not used.
     powers : floats
         Powers of the Gram matrix whose sorted rows are concatenated; small powers flatten the spectrum.
     distances : bool

@@ -6,14 +6,22 @@ import math
 import os
 import re
 import sys
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ..arrays import Array, free_device_memory, has_triton, is_torch, on_cuda, to_numpy
+import numpy as np
+
+from ..arrays import Array, as_like, free_device_memory, has_triton, is_torch, on_cuda, to_numpy
 from ..errors import InputError, MemoryBound
 from ..rows import ALL, Rows
 from ..threads import workers
 from .acceleration import DEPTH
 from .cost import LEAST_ROWS, BlockedCost, Cost, block_entries
+from .cut import CutCost, PartCost
+
+if TYPE_CHECKING:
+    from .gpu.cost import KernelCost
 
 SHARE_OF_FREE = 0.5
 SIMPLEX = 6  # numbers per entry of the cost that the network simplex stores: the plan and its arcs
@@ -85,15 +93,16 @@ def _container_memory_left(root: Path = Path("/sys/fs/cgroup")) -> int:
     return max(int(limit) - int(used) + (int(cached[1]) if cached else 0), 0)
 
 
-def memory_needed(z: Array, y: Array, *, dense: bool) -> int:
+def memory_needed(z: Array, y: Array, *, dense: bool, targets: int | None = None) -> int:
     """Return the peak memory in bytes of a plan step for z (s, n, d) and y (m, d).
 
     Points and images, the history of Anderson acceleration, a block per thread of ours (torch has its own), and the
-    kernel if it is stored.
+    kernel if it is stored. With more ``targets`` than y has rows, the others are elsewhere and pass in blocks as large as y.
     """
     batch, n, d = z.shape
-    m = y.shape[0]
-    points = batch * (3 * n + m) * d + 2 * m * d + 8 * batch * (n + m)
+    m = y.shape[0] if targets is None else targets
+    held = y.shape[0] if m == y.shape[0] else 2 * y.shape[0]
+    points = batch * (3 * n + held) * d + 2 * held * d + 8 * batch * (n + m)
     past = 2 * batch * m * (2 * (DEPTH + 1) + 2 * DEPTH)  # float64 while they are combined
     block = min(max(block_entries(z), LEAST_ROWS * batch * m), batch * n * m)
     threads = 1 if is_torch(z) else workers()
@@ -113,51 +122,69 @@ def check_exact_fits(n: int, m: int, *, assignment: bool, memory: int | None, li
 
 
 def make_cost(
-    z: Array, y: Array, scale: float, a: Array, b: Array, *, memory: int | None, rows: Rows = ALL, rough: bool = False
-) -> Cost:
+    z: Array, y: Array, scale: float, a: Array, b: Array, *, memory: int | None, rows: Rows = ALL, columns: Rows = ALL,
+    rough: bool = False,
+) -> Cost:  # fmt: skip
     """Return a cost object for z (s, n, d): dense if its kernel fits ``memory`` bytes and is faster, else streamed.
 
-    ``rough``: kernels on a GPU may round points more, for a plan that only leads to the next map.
+    ``rows`` and ``columns`` say which points of x and of y are here; all processes choose alike, since each kind of cost has sums of
+    its own to complete. ``rough``: kernels on a GPU may round points more, for a plan that only leads to the next map.
     """
     batch, n, d = z.shape
-    m = y.shape[0]
+    m = b.shape[0]
     bound = memory if memory is not None else int(SHARE_OF_FREE * free_memory(z))
-    fits = memory_needed(z, y, dense=True) <= bound
-    kernels = on_cuda(z) and z.dtype.itemsize == 4
-    if (
-        kernels
-        and rows.whole
-        and batch >= FUSED_STARTS
-        and max(n, m) <= FUSED_POINTS
-        and d <= FUSED_DIMENSIONS
-        and has_triton()
-    ):
+    need, whole = memory_needed(z, y, dense=False, targets=m), memory_needed(z, y, dense=True, targets=m)
+    over = columns if rows.whole else rows
+    short, full, large = _on_any(over, z, need > bound, whole > bound, batch * n * m > CUDA_DENSE)
+    kernels, alone = on_cuda(z) and z.dtype.itemsize == 4, rows.whole and columns.whole
+    small = batch >= FUSED_STARTS and max(n, m) <= FUSED_POINTS and d <= FUSED_DIMENSIONS
+    if kernels and alone and small and has_triton():
         from .gpu.small import SmallCost
 
         return SmallCost(z, y, scale, a, b)
-    if fits and not (kernels and batch * n * m > CUDA_DENSE):
+    if columns.whole and not full and not (kernels and large):
         return BlockedCost(z, y, scale, a, b, keep=True, rows=rows)
-    need = memory_needed(z, y, dense=False)
-    if need > bound:
+    if short:
         raise MemoryBound(
             f"memory: expected {show_memory(need)} for a streamed plan of {n} × {m} points in {d} dimensions ({batch} starts), "
             f"got a limit of {show_memory(bound)}; raise memory=, solve fewer starts at a time, use fewer threads, or pass float32 points"
         )
+    precision = None
     if kernels:
-        from .gpu.cost import LAST, ROUGH, KernelCost, precision_for
+        from .gpu.cost import LAST, ROUGH, precision_for
 
-        precision = precision_for(z, y, scale, within=ROUGH if rough else LAST)
+        precision = precision_for(z, y, scale, within=ROUGH if rough else LAST, rows=rows, columns=columns)
         work = d * (3 if precision == "fp32" else 1)
-        if (
-            rows.whole
-            and batch == 1
-            and n * m >= KEPT_ENTRIES
-            and work > KEPT_WORK
-            and has_triton()
-            and need + 2 * n * m <= bound
-        ):
+        kept = batch == 1 and n * m >= KEPT_ENTRIES and work > KEPT_WORK and need + 2 * n * m <= bound
+        if alone and kept and has_triton():
             from .gpu.kept import KeptCost
 
             return KeptCost(z, y, scale, a, b, precision=precision)
-        return KernelCost(z, y, scale, a, b, precision=precision, rows=rows)
-    return BlockedCost(z, y, scale, a, b, keep=False, rows=rows)
+    if columns.whole:
+        return _stream(z, y, scale, a, b, precision, rows)
+    mode = "streamed" if precision is None else f"streamed ({precision} kernels)"
+    make = partial(_stream_part, z, scale, a, precision)
+    return CutCost(y, b, rows=rows, columns=columns, make=make, mode=mode)
+
+
+def _stream(
+    z: Array, y: Array, scale: float, a: Array, b: Array, precision: str | None, rows: Rows = ALL
+) -> BlockedCost | KernelCost:
+    """Return a cost that is never stored: by kernels of a ``precision`` on a GPU, else in blocks of rows."""
+    if precision is None:
+        return BlockedCost(z, y, scale, a, b, keep=False, rows=rows)
+    from .gpu.cost import KernelCost
+
+    return KernelCost(z, y, scale, a, b, precision=precision, rows=rows)
+
+
+def _stream_part(z: Array, scale: float, a: Array, precision: str | None, y: Array, b: Array) -> PartCost:
+    """Return the same for a block of targets."""
+    return _stream(z, y, scale, a, b, precision)
+
+
+def _on_any(rows: Rows, like: Array, *flags: bool) -> tuple[bool, ...]:
+    """Return whether each flag is set in any process."""
+    if rows.whole:
+        return flags
+    return tuple(bool(flag) for flag in to_numpy(rows.max(as_like(np.asarray(flags, dtype=float), like))))

@@ -132,11 +132,17 @@ class BlockedCost:
         mass = (kernel @ right[..., None])[..., 0]
         return mass, ((a / mass)[..., None, :] @ kernel)[..., 0, :]
 
+    def row_potential(self, v: Array) -> Array:
+        """Return the u that matches the row sums, in the log domain: uᵢ = −log Σⱼ bⱼ exp(Lij + vⱼ)."""
+        right = (v + log(self.b))[..., None, :]
+        parts = self._map_rows(lambda rows: logsumexp(self._scores(rows) + right, axis=-1))
+        return -namespace(v).concat(list(parts), axis=-1)
+
     def column_potential(self, u: Array) -> Array:
         """Return the v that matches the column sums, in the log domain: vⱼ = −log Σᵢ aᵢ exp(Lij + uᵢ)."""
-        xp = namespace(u)
-        parts = [logsumexp(self._scores(rows) + (u + log(self.a))[..., rows, None], axis=-2) for rows in self._blocks()]
-        return -self.rows.logsumexp(logsumexp(xp.stack(parts), axis=0))
+        left = (u + log(self.a))[..., None]
+        parts = self._map_rows(lambda rows: logsumexp(self._scores(rows) + left[..., rows, :], axis=-2))
+        return -self.rows.logsumexp(logsumexp(namespace(u).stack(list(parts)), axis=0))
 
     # -- the plan as an operator -----------------------------------------------------------------------------------
 

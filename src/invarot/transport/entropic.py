@@ -35,7 +35,7 @@ def correct(
     plan: EntropicPlan, mode: str, *, tol: float, max_iter: int, memory: int | None = None, rows: Rows = ALL
 ) -> EntropicPlan:
     """Return the plan with the potentials of its points as they are, where it was found (``mode``) with rounded ones."""
-    cost = make_cost(plan.z[None], plan.y, plan.scale, plan.a, plan.b, memory=memory, rows=rows)
+    cost = make_cost(plan.z[None], plan.y, plan.scale, plan.a, plan.b, memory=memory, rows=rows, columns=plan.columns)
     if cost.mode == mode:
         return plan
     warm = Potentials(plan.u[None], plan.v[None], plan.u[:1], 0)

@@ -23,6 +23,7 @@ from ..arrays import (
     to_numpy,
     transpose,
 )
+from ..rows import ALL, Rows
 
 ENTRIES = 1 << 21  # scores per block on a CPU
 UNSEEN = 1e-4  # marginal error that rounding may add without notice: a tenth of the default tolerance
@@ -69,26 +70,36 @@ class EntropicPlan:
     epsilon: float
     error: float
     iterations: int
+    columns: Rows = ALL  # which rows of y are here; where they are not all, every process has to call a method
 
     @property
     def scale(self) -> float:
         return 2 / self.epsilon
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.z.shape[0], self.b.shape[0]
+
     def apply(self, values: Array) -> Array:
         one = values.ndim == 1
         columns = values[:, None] if one else values
-        parts = [block @ columns for _, block in self._blocks()]
-        out = namespace(self.z).concat(parts, axis=0)
+        out: Any = None
+        for rows, _, block, here in self._blocks(columns):
+            part = block @ here
+            if out is None:
+                shape = self.z.shape[0], columns.shape[1]
+                out = namespace(self.z).zeros(shape, dtype=part.dtype, device=device(self.z))
+            out[rows] += part
         return out[:, 0] if one else out
 
     def apply_transposed(self, values: Array) -> Array:
-        """Return Γᵀ values, from the same blocks as `apply`: a product of transposes rounds its scores differently."""
+        """Return Γᵀ values (m, k), from the same blocks as `apply`: a product of transposes rounds its scores differently."""
         one = values.ndim == 1
         columns = values[:, None] if one else values
         xp = namespace(self.z)
-        out = xp.zeros((self.y.shape[0], columns.shape[1]), dtype=columns.dtype, device=device(self.z))
-        for rows, block in self._blocks():
-            out = out + transpose(block) @ columns[rows]
+        out = xp.zeros((self.v.shape[0], columns.shape[1]), dtype=columns.dtype, device=device(self.z))
+        for rows, place, block in self._blocks():
+            out[place] += transpose(block) @ columns[rows]
         return out[:, 0] if one else out
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
@@ -104,15 +115,19 @@ class EntropicPlan:
         return replace(self, z=self.y, y=self.z, a=self.b, b=self.a, u=self.v, v=self.u)
 
     def dense(self) -> Array:
-        return namespace(self.z).concat([block for _, block in self._blocks()], axis=0)
+        shape = self.z.shape[0], self.v.shape[0]
+        out = namespace(self.z).empty(shape, dtype=self.z.dtype, device=device(self.z))
+        for rows, place, block in self._blocks():
+            out[rows, place] = block
+        return out
 
     def marginals(self) -> tuple[Array, Array]:
         xp = namespace(self.z)
-        rows, columns = [], xp.zeros_like(self.b)
-        for _, block in self._blocks():
-            rows.append(xp.sum(block, axis=1))
-            columns = columns + xp.sum(block, axis=0)
-        return xp.concat(rows), columns
+        left, right = xp.zeros_like(self.a), xp.zeros_like(self.b)
+        for rows, place, block in self._blocks():
+            left[rows] += xp.sum(block, axis=1)
+            right[place] += xp.sum(block, axis=0)
+        return left, right
 
     def measured(self) -> EntropicPlan:
         """Return the plan with the error of its own sums.
@@ -126,9 +141,9 @@ class EntropicPlan:
             return replace(self, error=off)
         u, v = self.u, self.v + log(self.b)
         xp = namespace(self.z)
-        u = -xp.concat([logsumexp(scores + v, axis=1) for _, scores in self._scores()])
+        u = -xp.concat([logsumexp(scores + v, axis=1) for _, _, scores in self._scores()])
         left = u + log(self.a)
-        parts = [logsumexp(scores + left[rows, None], axis=0) for rows, scores in self._scores()]
+        parts = [logsumexp(scores + left[rows, None], axis=0) for rows, _, scores in self._scores()]
         again = replace(self, u=u, v=-logsumexp(xp.stack(parts), axis=0))
         return replace(again, error=again._measure_error())
 
@@ -141,25 +156,40 @@ class EntropicPlan:
         """Return the row arg-max of Γ; a source point of weight zero gets the match it would have with positive weight."""
         xp = namespace(self.z)
         reach = self.v + log(self.b)
-        entries = self.z.shape[0] * self.y.shape[0]
+        entries = self.z.shape[0] * self.v.shape[0]
         if (
             on_cuda(self.z)
             and self.z.dtype.itemsize == 4
             and entries > entries_at_once(self.z, ENTRIES)
             and has_triton()
         ):
-            from .gpu import ops
+            return self._find_by_kernels(reach)
+        found, most = xp.zeros_like(self.a, dtype=xp.int64), xp.full_like(self.u, -xp.inf)
+        for rows, place, scores in self._scores():
+            scores = scores + reach[place]
+            best, at = xp.max(scores, axis=1), xp.argmax(scores, axis=1) + place.start
+            found[rows] = xp.where(best > most[rows], at, found[rows])
+            most[rows] = xp.maximum(best, most[rows])
+        return found
 
-            return ops.best(self.z, self.y, reach, self.scale, precision="fp32")[0]
-        return xp.concat([xp.argmax(scores + reach, axis=1) for _, scores in self._scores()])
+    def _find_by_kernels(self, reach: Array) -> Array:
+        """Return the row arg-max by kernels on a GPU."""
+        from .gpu import ops
+
+        xp = namespace(self.z)
+        found, most = xp.zeros_like(self.a, dtype=xp.int64), xp.full_like(self.u, -xp.inf)
+        for place, y in self.columns.blocks(self.y):
+            at, best = ops.best(self.z, y, reach[place], self.scale, precision="fp32")
+            found = xp.where(best > most, at + place.start, found)
+            most = xp.maximum(best, most)
+        return found
 
     def cost(self) -> float:
         xp = namespace(self.z)
         total = 0.0
-        square = xp.sum(self.y**2, axis=1)
-        for rows, block in self._blocks():
+        for rows, _, block, y in self._blocks(self.y):
             z = self.z[rows]
-            gap = xp.sum(z**2, axis=1)[:, None] + square - 2 * z @ transpose(self.y)
+            gap = xp.sum(z**2, axis=1)[:, None] + xp.sum(y**2, axis=1) - 2 * z @ transpose(y)
             total += float(xp.sum(block * gap))
         return total
 
@@ -168,20 +198,23 @@ class EntropicPlan:
         xp = namespace(self.z)
         return -sum(
             float(xp.sum(xp.where(block > 0, block * log(xp.where(block > 0, block, xp.ones_like(block))), 0 * block)))
-            for _, block in self._blocks()
+            for _, _, block in self._blocks()
         )
 
-    def _scores(self) -> Iterator[tuple[slice, Array]]:
-        step = max(1, entries_at_once(self.z, ENTRIES) // self.y.shape[0])
-        for i in range(0, self.z.shape[0], step):
-            rows = slice(i, min(i + step, self.z.shape[0]))
-            yield rows, self.scale * self.z[rows] @ transpose(self.y)
+    def _scores(self, *values: Array) -> Iterator[tuple[Any, ...]]:
+        """Yield rows, columns, the scores of both, and the rows of ``values`` (one for each row of y) at these columns."""
+        for place, y, *here in self.columns.blocks(self.y, *values):
+            step = max(1, entries_at_once(self.z, ENTRIES) // y.shape[0])
+            for i in range(0, self.z.shape[0], step):
+                rows = slice(i, min(i + step, self.z.shape[0]))
+                yield rows, place, self.scale * self.z[rows] @ transpose(y), *here
 
-    def _blocks(self) -> Iterator[tuple[slice, Array]]:
+    def _blocks(self, *values: Array) -> Iterator[tuple[Any, ...]]:
+        """Yield the same with entries of the plan instead of scores."""
         xp = namespace(self.z)
         left, right = self.u + log(self.a), self.v + log(self.b)
-        for rows, scores in self._scores():
-            yield rows, xp.exp(scores + left[rows, None] + right)
+        for rows, place, scores, *here in self._scores(*values):
+            yield rows, place, xp.exp(scores + left[rows, None] + right[place]), *here
 
 
 def _moved_arrays(plan: EntropicPlan | SparsePlan, where: str) -> dict[str, Any]:
@@ -224,6 +257,10 @@ class SparsePlan:
     epsilon: float = 0.0
     error: float = 0.0
     iterations: int = 1
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.z.shape[0], self.y.shape[0]
 
     def apply(self, values: Array) -> Array:
         import scipy.sparse

@@ -7,6 +7,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ..errors import InputError
+from .decimals import is_number
 from .text import header
 from .vectors import FIRST_BYTES, Findings, Rows
 
@@ -21,18 +22,10 @@ def looks_binary(sample: bytes, *, named_binary: bool) -> bool:
     if header(first) is None:
         return named_binary
     fields = rest.split()
-    numbers = sum(map(_is_number, fields))
+    numbers = sum(map(is_number, fields))
     if numbers > len(fields) // 4:  # a NUL inside a word does not make a text binary
         return False
     return named_binary or b"\x00" in rest
-
-
-def _is_number(field: bytes) -> bool:
-    try:
-        float(field)
-    except ValueError:
-        return False
-    return True
 
 
 def read_binary(

@@ -97,3 +97,12 @@ def _parse_digits(windows: np.ndarray[Any, Any], ends: np.ndarray[Any, Any], cou
         value *= factor
         value >>= shift
     return value
+
+
+def is_number(text: str | bytes) -> bool:
+    """Return whether a text is a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -9,6 +9,7 @@ from itertools import chain
 
 from ..errors import InputError
 from ..files import local_file, name_path, reading
+from .decimals import is_number
 from .text import blocks
 from .vectors import Findings
 
@@ -34,7 +35,7 @@ def read_dictionary(path: str | os.PathLike[str]) -> list[tuple[str, str]]:
                 findings.add("line that is not valid UTF-8 (skipped)", place)
                 continue
             fields = [field.strip() for field in line.split("\t")] if "\t" in line else line.split()
-            if len(fields) == 3 and "\t" in line and _is_number(fields[2]):  # as invarot export writes it
+            if len(fields) == 3 and "\t" in line and is_number(fields[2]):  # as invarot export writes it
                 fields = fields[:2]
             if len(fields) == 2 and all(fields):
                 pairs.append((fields[0], fields[1]))
@@ -45,14 +46,6 @@ def read_dictionary(path: str | os.PathLike[str]) -> list[tuple[str, str]]:
         raise InputError(f"{source}: expected one 'source target' per line, got no pair ({trouble})")
     findings.warn(DictionaryWarning)
     return pairs
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 @dataclass(frozen=True)

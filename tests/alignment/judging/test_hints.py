@@ -121,6 +121,27 @@ def test_points_far_from_the_other_cloud_may_have_no_counterpart():
     assert add_next_step(SURE, problem, np.eye(3), searched=True, effort=None) is SURE
 
 
+def test_unmatched_points_are_the_cure_where_a_part_has_no_counterpart():
+    rng = np.random.default_rng(1)
+    x = rng.gamma(2.0, size=(150, 3)) - 2
+    more = np.concatenate([x, rng.normal([12, 0, 0], size=(60, 3))])
+    failed = invarot.align(more, x @ TURN, translate=True)
+    assert failed.verdict.word != "aligned"
+    assert 'try overlap="auto"' in said(failed)
+    assert invarot.align(more, x @ TURN, translate=True, overlap="auto").verdict.word == "aligned"
+
+
+def test_more_effort_is_the_cure_where_a_quick_search_ends_at_a_wrong_map():
+    rng = np.random.default_rng(7)
+    x = rng.standard_normal((60, 30))
+    turn = np.linalg.qr(rng.normal(size=(30, 30)))[0]
+    y = (x @ turn)[rng.permutation(60)] + 0.5 * rng.standard_normal((60, 30))
+    failed = invarot.align(x, y, effort="quick")
+    assert failed.verdict.word != "aligned"
+    assert 'try effort="high"' in said(failed)
+    assert invarot.align(x, y, effort="high").verdict.word == "aligned"
+
+
 @pytest.mark.parametrize(("effort", "said"), [(None, 'try effort="high"'), ("max", "a few known pairs (seeds=)")])
 def test_more_effort_or_a_few_pairs_are_left(effort, said):
     problem = posed(X, X @ TURN)

@@ -10,16 +10,13 @@ from invarot import Evidence
 from invarot.alignment.judging.rule import RULE, decide, estimate_resolution, features
 
 GOOD = Evidence(
-    gain=0.95, split=1.0, surplus=0.5, twins=0.9, points=300, contest=9.0, least_errors=9.0, crowding=0.5,
-    inner_crowding=0.7, residual=0.01, dimensions=5.0,
+    gain=0.95, split=1.0, surplus=0.5, twins=0.9, points=300, nearer=15.0, drift=0.5, shape=20.0, crowding=15.0, dimensions=5.0
 )  # fmt: skip
 BAD = Evidence(
-    gain=0.0, split=0.2, surplus=0.0, twins=-0.9, points=300, contest=0.0, least_errors=-1.0, crowding=0.0,
-    inner_crowding=0.0, residual=0.3, dimensions=5.0,
+    gain=0.0, split=0.2, surplus=0.0, twins=-0.9, points=300, nearer=0.0, drift=0.0, shape=1.0, crowding=-1.0, dimensions=5.0
 )  # fmt: skip
 LOOSE = Evidence(
-    gain=0.5, split=0.8, surplus=0.05, twins=-0.3, points=400, contest=2.0, least_errors=4.0, crowding=0.3,
-    inner_crowding=0.3, residual=0.08, dimensions=4.0,
+    gain=0.5, split=0.8, surplus=0.05, twins=-0.3, points=400, nearer=1.0, drift=0.05, shape=4.0, crowding=4.0, dimensions=4.0
 )  # fmt: skip
 
 
@@ -32,9 +29,8 @@ def test_good_evidence_and_bad():
 
 @pytest.mark.parametrize(
     ("better", "worse"),
-    [({"twins": 0.5}, {"twins": -0.5}), ({"crowding": 0.5}, {"crowding": 0.0}), ({"residual": 0.01}, {"residual": 0.5}),
-     ({"inner_crowding": 0.5}, {"inner_crowding": 0.0}), ({"surplus": 0.3}, {"surplus": 0.0}),
-     ({"least_errors": 9.0}, {"least_errors": 0.0})],
+    [({"twins": 0.5}, {"twins": -0.5}), ({"crowding": 9.0}, {"crowding": 0.0}), ({"shape": 9.0}, {"shape": 0.0}),
+     ({"drift": 0.3}, {"drift": 0.0}), ({"nearer": 9.0}, {"nearer": 0.0})],
     ids=lambda change: next(iter(change)),
 )  # fmt: skip
 def test_each_kind_of_evidence_counts(better, worse):
@@ -42,7 +38,7 @@ def test_each_kind_of_evidence_counts(better, worse):
 
 
 def test_a_loose_map_is_coarse_and_says_how_fine():
-    coarse = decide(replace(LOOSE, twins=-1.5, crowding=0.8))
+    coarse = decide(replace(LOOSE, twins=-1.5, crowding=12.0))
     assert coarse.word == "coarse"
     assert not coarse
     assert 0.01 < coarse.resolution.estimate < 0.2
@@ -51,21 +47,25 @@ def test_a_loose_map_is_coarse_and_says_how_fine():
 
 def test_features_are_bounded():
     wild = Evidence(
-        gain=-40.0, split=0.6, surplus=0.9, twins=-900.0, points=10**6, crowding=9.0,
-        inner_crowding=-9.0, least_errors=-1e9, residual=1e9, dimensions=1e6,
+        gain=-40.0, split=0.6, surplus=0.9, twins=-900.0, points=10**6, crowding=9e9,
+        drift=-9.0, nearer=-1e9, shape=1e9, dimensions=1e6,
     )  # fmt: skip
-    nothing = Evidence(gain=0.0, split=0.0, surplus=-9.0, twins=1.0, points=0, residual=0.0)
+    nothing = Evidence(gain=0.0, split=0.0, surplus=-9.0, twins=1.0, points=0)
     for one in (wild, nothing):
         assert all(abs(value) <= 14 for value in features(one).values())
         assert 0 <= decide(one).probability <= 1
-    for part in ("fine", "right", "resolution"):
+    for part in ("fine", "right"):
         assert set(features(wild)) == set(RULE[part]["weights"])
 
 
-def test_a_resolution_is_a_share_inside_its_interval():
-    for evidence in (GOOD, BAD, LOOSE):
-        found = estimate_resolution(features(evidence), evidence.points)
-        assert 0 <= found.low <= found.estimate <= found.high <= 1
+def test_the_surer_the_finer():
+    found = [estimate_resolution(sure, 300) for sure in (0.0, 0.3, 1.0, 1.7, 2.0)]
+    for one in found:
+        assert 0 <= one.low <= one.estimate <= one.high <= 1
+    estimates = [one.estimate for one in found]
+    assert estimates == sorted(estimates, reverse=True)
+    assert estimates[0] > 0.3 > 0.05 > estimates[-1]
+    assert estimate_resolution(0.7, 300).estimate not in estimates  # between the knots too
 
 
 @pytest.mark.parametrize("rivals", [1, 2, 7])

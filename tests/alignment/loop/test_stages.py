@@ -8,7 +8,7 @@ from invarot import Exact, Schedule, Sinkhorn, Stages
 from invarot.alignment import problem as problem_module
 from invarot.alignment.loop import stages
 from invarot.alignment.loop.stages import solve_in_stages, stage_sizes, subproblem
-from invarot.alignment.tuning import STAGE_POINTS
+from invarot.alignment.tuning import LOOSER, STAGE_POINTS
 
 from ..clouds import posed, turned
 
@@ -20,10 +20,10 @@ def sizes(count, **options):
 
 
 def test_sizes():
-    """A few points stand for many, seven times as many for very many; by the larger of the clouds."""
+    """A few points stand for many, ten times as many for very many; by the larger of the clouds."""
     assert sizes(2 * STAGE_POINTS) == []
     assert sizes(5000) == [STAGE_POINTS]
-    assert sizes(50_000) == [STAGE_POINTS, 7 * STAGE_POINTS]
+    assert sizes(50_000) == [STAGE_POINTS, LOOSER * STAGE_POINTS]
     assert sizes(5000, schedule=0.1) == []  # a schedule of the caller's own
     assert sizes(5000, stages=Stages((100, 1000, 9000))) == [100, 1000]
     assert sizes(5000, stages=Stages((100, 1000)), schedule=0.1) == [100, 1000]
@@ -32,7 +32,7 @@ def test_sizes():
 
 def test_after_a_race_the_first_stage_is_left_out():
     """The race had about as many points."""
-    for count, later in ((5000, []), (50_000, [7 * STAGE_POINTS])):
+    for count, later in ((5000, []), (50_000, [LOOSER * STAGE_POINTS])):
         points = np.arange(2.0 * count).reshape(count, 2)
         problem = posed(points, points[:10])
         assert stage_sizes(problem, problem.budgets.solve) == [STAGE_POINTS, *later]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from invarot import InputError, Search
-from invarot.alignment.search.asked import EFFORT, SEED_WEIGHT, SIDE_WEIGHT, check_asked, keep_pairs, keep_rows
+from invarot.alignment.search.asked import EFFORT, SIDE_WEIGHT, check_asked, keep_pairs, keep_rows
 from invarot.threads import workers
 
 from ..clouds import posed, turned
@@ -24,7 +24,6 @@ def test_defaults():
     assert (found.name, found.maps, found.n_starts) == ("auto", None, None)
     assert found.waves == EFFORT["normal"]
     assert (found.side_weight, found.n_jobs) == (SIDE_WEIGHT, 1)
-    assert SEED_WEIGHT == 1
 
 
 def test_each_option_is_carried():

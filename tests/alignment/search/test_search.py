@@ -125,7 +125,7 @@ def test_of_few_points_plain_starts_are_solved_beside_what_was_asked_for(monkeyp
     assert max(one.value for one in found.plain) > found.best.value
     assert not any(step.stage == "race" for step in seen)  # an observer sees what was asked for
     assert search(problem, ask(problem), rng()).plain == ()
-    monkeypatch.setattr(searching, "COMPARED_POINTS", 39)
+    monkeypatch.setattr(searching, "FEW_POINTS", 39)
     assert search(problem, ask(problem, -TURN), rng()).plain == ()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..candidate import Found
+from ..candidate import Candidate, Found
 from ..problem import Problem, same_answer, slack
 from .refit import refit
 from .settle import settle
@@ -14,17 +14,8 @@ from .swap_matches import swap_matches
 
 def improve(problem: Problem, found: Found, *, refitting: bool = False) -> Found:
     """Improve the best candidate; keep its rivals, the other answers that were equally good before sharpening."""
+    found = keep_rivals(problem, found, swap_matches(problem, found.best) or found.best)
     best = found.best
-    best = swap_matches(problem, best) or best
-    rivals = [
-        one
-        for one in found.candidates[1:]
-        if best.value - one.value <= slack(problem, best.value) and not same_answer(problem, best.map, one.map)
-    ]
-    better = sum(
-        one.value > best.value + slack(problem, best.value) and not same_answer(problem, best.map, one.map)
-        for one in found.plain
-    )
     if found.rough:
         best = settle(problem, best) or best
     best = sharpen(problem, best) or best
@@ -33,4 +24,16 @@ def improve(problem: Problem, found: Found, *, refitting: bool = False) -> Found
         fitted = refit(problem, best)
         best = fitted or best
         notes += () if fitted else ("refit: no effect, since mutual neighbours are fewer than two per dimension",)
-    return replace(found, candidates=(best, *rivals), better=better, notes=notes)
+    return replace(found, candidates=(best, *found.candidates[1:]), notes=notes)
+
+
+def keep_rivals(problem: Problem, found: Found, best: Candidate) -> Found:
+    """Return ``best`` with the other answers that are equally good, and the number of default ones that are better."""
+    near = slack(problem, best.value)
+    rivals = [
+        one
+        for one in found.candidates[1:]
+        if best.value - one.value <= near and not same_answer(problem, best.map, one.map)
+    ]
+    better = sum(one.value > best.value + near and not same_answer(problem, best.map, one.map) for one in found.plain)
+    return replace(found, candidates=(best, *rivals), better=better)

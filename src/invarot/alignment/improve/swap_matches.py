@@ -17,7 +17,7 @@ from ...geometry.orthogonal import polar
 from ...transport.exact import are_uniform
 from ..candidate import Candidate, continue_from
 from ..problem import Problem
-from ..tuning import PER_DIMENSION, SWAP_POINTS
+from ..tuning import DISTINCT, PER_DIMENSION, PROBES, ROUGH_STEPS
 
 NODES = 32  # of the integral for the gain of a swap
 Floats = np.ndarray[Any, Any]
@@ -29,7 +29,7 @@ def swap_matches(problem: Problem, candidate: Candidate) -> Candidate | None:
     For orthogonal maps and as many points on both sides, of equal weights, at most two per dimension.
     """
     count, d = problem.x.shape[0], min(problem.x.shape[1], problem.y.shape[1])
-    few = 4 <= count == problem.y.shape[0] <= min(PER_DIMENSION * d, SWAP_POINTS)
+    few = DISTINCT <= count == problem.y.shape[0] <= min(PER_DIMENSION * d, PROBES)
     if not (few and problem.orthogonal and problem.seed_moment is None and are_uniform(problem.a, problem.b)):
         return None
     x, y = (to_numpy(points).astype(np.float64) for points in (problem.x, problem.y))
@@ -92,9 +92,9 @@ def score(x: Floats, y: Floats, match: Floats) -> float:
     return float(np.linalg.svd(x.T @ y[match], compute_uv=False).sum())
 
 
-def _settle(x: Floats, y: Floats, match: Floats, steps: int = 20) -> Floats:
+def _settle(x: Floats, y: Floats, match: Floats) -> Floats:
     """Run the exact alternation from a matching until it repeats, on the range of the moment."""
-    for _ in range(steps):
+    for _ in range(ROUGH_STEPS):
         u, s, vt = np.linalg.svd(x.T @ y[match], full_matrices=False)
         known = s > 1e-6 * s[0]
         found = assign(x @ (u[:, known] @ vt[known]) @ y.T)

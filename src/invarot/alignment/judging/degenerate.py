@@ -9,7 +9,7 @@ from __future__ import annotations
 from ...arrays import Array, machine_epsilon, namespace, transpose
 from ..evidence import effective_dimensions
 from ..problem import Problem
-from ..tuning import COPIES, DISTINCT, PROBES, ROOM
+from ..tuning import COPIES, DISTINCT, FEW_POINTS, SIMPLEX_POINTS
 from ..verdict import Evidence
 
 
@@ -19,11 +19,11 @@ def find_degenerate(problem: Problem, evidence: Evidence) -> str | None:
         count = count_distinct(points)
         if count < DISTINCT:
             return f"{name} has {count:.0f} distinct points only, which many maps fit"
-    if evidence.dimensions < 1.01 and evidence.twins < COPIES:
+    if evidence.dimensions * COPIES < 1 and evidence.twins < COPIES:
         return "a cloud lies on a line, where only a copy can be told from chance"
     clouds = ((problem.x, problem.a), (problem.y, problem.b))
     room = min(points.shape[0] / max(effective_dimensions(points, weights), 1.0) for points, weights in clouds)
-    if room < ROOM and evidence.twins < COPIES:
+    if room < SIMPLEX_POINTS and evidence.twins < COPIES:
         return f"{room:.1f} points per dimension are nearly a simplex, on which all matchings fit alike"
     return None
 
@@ -31,7 +31,7 @@ def find_degenerate(problem: Problem, evidence: Evidence) -> str | None:
 def count_distinct(points: Array) -> float:
     """Return the number of distinct points among a few hundred: each counts 1/(points at its place)."""
     xp = namespace(points)
-    some = points[:: max(1, points.shape[0] // (3 * PROBES))]
+    some = points[:: max(1, points.shape[0] // FEW_POINTS)]
     square = xp.sum(some**2, axis=1)
     far = square[:, None] + square - 2 * some @ transpose(some)
     rounding = 64 * machine_epsilon(points) * float(xp.max(square))

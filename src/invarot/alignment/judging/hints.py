@@ -12,7 +12,7 @@ from ...geometry.frames import mean_square
 from ...retrieval.nearest import nearest
 from ..options import Maps, Solver
 from ..problem import Problem
-from ..tuning import ALONE, OTHER_LENGTHS, OTHER_ORIGIN, OTHER_SIZE, PROBES
+from ..tuning import FEW_POINTS, LARGEST_CUT, OTHER_SIZE, SAME_ANSWER, SLACK
 from ..verdict import Verdict
 
 
@@ -56,7 +56,8 @@ def add_origin_hint(verdict: Verdict, x: Array, y: Array, a: Array, b: Array) ->
     (size_x, off_x), (size_y, off_y) = _size_and_origin(x, a), _size_and_origin(y, b)
     if verdict.word == "aligned" or min(size_x, size_y) == 0:
         return verdict
-    if abs(off_x / size_x - off_y / size_y) <= OTHER_ORIGIN:
+    error = math.sqrt(1 / x.shape[0] + 1 / y.shape[0])  # of the centres of two samples, over their spread
+    if abs(off_x / size_x - off_y / size_y) <= SAME_ANSWER + error:
         return verdict
     hint = "the clouds lie at different distances from the origin: try translate=True"
     return replace(verdict, reasons=(*verdict.reasons, hint))
@@ -98,7 +99,7 @@ def _suggest_unit_rows(problem: Problem) -> str | None:
         xp = namespace(points)
         length = to_numpy(xp.sqrt(xp.sum(points**2, axis=1))).astype(np.float64)
         lengths.append(np.quantile(length, shares) / max(math.sqrt(float(np.mean(length**2))), 1e-300))
-    if float(np.mean(np.abs(lengths[0] - lengths[1]))) < OTHER_LENGTHS:
+    if float(np.mean(np.abs(lengths[0] - lengths[1]))) < SAME_ANSWER:
         return None
     return "rows of x and of y differ in how their lengths vary: try unit rows, x / |x| and y / |y|"
 
@@ -108,11 +109,11 @@ def _suggest_overlap(problem: Problem, w: Array) -> str | None:
     z = problem.x @ w
     for name, points, others in (("x", z, problem.y), ("y", problem.y, z)):
         xp = namespace(points)
-        some = points[:: max(1, points.shape[0] // (3 * PROBES))]
+        some = points[:: max(1, points.shape[0] // FEW_POINTS)]
         far = to_numpy(xp.sum((some - others[nearest(some, others)]) ** 2, axis=1))
         typical = float(np.median(far)) + 1e-9 * float(np.max(far))
-        share = float(np.mean(far > ALONE * typical))
-        if share > 0.05:
+        share = float(np.mean(far > LARGEST_CUT * typical))
+        if share > SLACK:
             return (
                 f'{share:.0%} of {name} lie far from the other cloud: if they have no counterpart, try overlap="auto"'
             )

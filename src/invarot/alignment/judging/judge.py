@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 
 from ...arrays import Array
 from ..candidate import Found
+from ..contest import run_contest
+from ..elsewhere import find_elsewhere
 from ..evidence import gather_evidence
-from ..problem import Problem, keep_matched
-from ..reflections import find_elsewhere
+from ..problem import Problem
 from ..tuning import PER_DIMENSION, SURE_TWINS
+from ..unmatched import keep_matched
 from ..verdict import SOUND, Evidence, Verdict
 from .degenerate import find_degenerate
 from .rule import decide
@@ -42,6 +44,11 @@ def doubt(verdict: Verdict) -> Verdict:
     return replace(verdict, word="doubtful", probability=probability, symmetric=True)
 
 
+def measure(problem: Problem, w: Array, rng: np.random.Generator) -> Evidence:
+    """Return all evidence for a map w (dx, dy) that does not depend on other answers."""
+    return replace(gather_evidence(problem, w, rng), **asdict(run_contest(problem, w, rng)))
+
+
 def judge_map(
     problem: Problem, w: Array, rng: np.random.Generator, *, rivals: Sequence[Array] = (), better: int = 0
 ) -> Verdict:
@@ -50,7 +57,7 @@ def judge_map(
     if flat:
         nothing = Evidence(gain=0.0, split=0.0, surplus=0.0, twins=0.0, points=problem.x.shape[0])
         return decide(nothing, f"{' and '.join(flat)}: all points are the same, which any map fits")
-    evidence = gather_evidence(problem, w, rng)
+    evidence = measure(problem, w, rng)
     known = list(rivals) if evidence.twins >= SURE_TWINS else find_elsewhere(problem, w, rivals)
     evidence = replace(evidence, rivals=len(known), better=better)
     degenerate = find_degenerate(problem, evidence)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from bisect import bisect_right
 from importlib.resources import files
 from typing import Any
 
@@ -18,16 +19,14 @@ def features(evidence: Evidence) -> dict[str, float]:
 
     ``near`` is the log of the squared distance to the targets over that between neighbours.
     """
-    points = max(evidence.points, 1)
-    errors, contest = (math.copysign(math.log1p(abs(one)), one) for one in (evidence.least_errors, evidence.contest))
+    errors = (math.copysign(math.log1p(abs(one)), one) for one in (evidence.nearer, evidence.shape, evidence.crowding))
+    nearer, shape, crowding = (_clip(one, -4.0, 5.0) for one in errors)
     return {
-        "least_errors": _clip(errors, -5.0, 5.0),
-        "contest": _clip(contest, -4.0, 5.0),
-        "crowding": _clip(evidence.crowding, -1.0, 1.5),
-        "inner_crowding": _clip(evidence.inner_crowding, -1.0, 1.5),
+        "nearer": nearer,
+        "drift": _clip(evidence.drift, -1.0, 1.5),
+        "shape": shape,
+        "crowding": crowding,
         "near": _clip(math.log(max(1 - evidence.twins, 1e-4)), -4.0, 2.0),
-        "residual": _clip(math.log(max(evidence.residual, 1e-6)), -6.0, 1.0),
-        "surplus": _clip(evidence.surplus * points**0.5 / 10, -0.5, 1.5),
         "better": float(min(evidence.better, 1)),
         "rivals": float(min(evidence.rivals, 1)),
     }
@@ -41,7 +40,7 @@ def decide(evidence: Evidence, degenerate: str | None = None) -> Verdict:
     weighed = features(evidence)
     fine, probability = (_sigmoid(_weigh(RULE[name], weighed)) for name in ("fine", "right"))
     probability = max(probability, fine)
-    resolution = estimate_resolution(weighed, evidence.points)
+    resolution = estimate_resolution(fine + probability, evidence.points)
     # several maps that put points on their targets: each would be called aligned without the others
     symmetric = evidence.rivals > 0 and (fine >= RULE["aligned"] or evidence.twins >= SURE_TWINS)
     if evidence.rivals:
@@ -68,14 +67,15 @@ def decide(evidence: Evidence, degenerate: str | None = None) -> Verdict:
     return Verdict(word, probability, evidence, tuple(reasons), symmetric, resolution)
 
 
-def estimate_resolution(weighed: dict[str, float], points: int) -> Resolution:
-    """Return the expected share of points nearer to an image than its true counterpart, with its interval."""
+def estimate_resolution(sure: float, points: int) -> Resolution:
+    """Return the expected share of points nearer to an image than its true counterpart, with its interval.
+
+    ``sure`` is the sum of the two probabilities: right point for point, and right at least coarsely.
+    """
     rule = RULE["resolution"]
-    found = _weigh(rule, weighed)
-    place = sum(found >= edge for edge in rule["edges"])
     low, middle, high = (
-        _clip(math.exp(found + shift) - 0.5 / max(points, 1), 0.0, 0.5 if shift == 0 else 1.0)
-        for shift in (rule["low"][place], 0.0, rule["high"][place])
+        _clip(math.exp(_interpolate(sure, rule["sure"], rule[name])) - 0.5 / max(points, 1), 0.0, most)
+        for name, most in (("low", 1.0), ("middle", 0.5), ("high", 1.0))
     )
     return Resolution(middle, min(low, middle), max(high, middle))
 
@@ -100,6 +100,15 @@ def _choose_word(fine: float, probability: float) -> str:
 
 def _weigh(part: dict[str, Any], weighed: dict[str, float]) -> float:
     return float(part["bias"]) + sum(weight * weighed[name] for name, weight in part["weights"].items())
+
+
+def _interpolate(value: float, knots: list[float], heights: list[float]) -> float:
+    """Return the height at ``value`` on the line through (knots, heights); knots rise, and ends are flat."""
+    place = bisect_right(knots, value)
+    if place in (0, len(knots)):
+        return heights[max(place - 1, 0)]
+    share = (value - knots[place - 1]) / (knots[place] - knots[place - 1])
+    return heights[place - 1] + share * (heights[place] - heights[place - 1])
 
 
 def _sigmoid(odds: float) -> float:

@@ -13,7 +13,7 @@ from ...arrays import Array, device, namespace, transpose
 from ...geometry.orthogonal import RotationGroup
 from ...retrieval.nearest import nearest
 from ..problem import Problem, same_answer
-from ..tuning import MET, PROBES
+from ..tuning import PROBES, SAME_ANSWER
 
 
 def count_symmetries(problem: Problem, w: Array, known: list[Array]) -> int:
@@ -44,13 +44,13 @@ def mirror_images(problem: Problem, w: Array, *, proper: bool = False) -> list[A
     rows = xp.arange(0, problem.y.shape[0], max(1, problem.y.shape[0] // PROBES), device=device(w))
     spacing = _mean_gap(problem.y[rows], problem.y[nearest(problem.y[rows], problem.y, rows)])
     reached = nearest(probes @ w, problem.y)
-    if _mean_gap(probes @ w, problem.y[reached]) > MET * spacing:
+    if _mean_gap(probes @ w, problem.y[reached]) > SAME_ANSWER * spacing:
         return []
 
     def is_image(one: Array) -> bool:
         there = nearest(probes @ one, problem.y)
         same = float(xp.mean(xp.astype(there == reached, w.dtype)))
-        return same < 0.5 and _mean_gap(probes @ one, problem.y[there]) <= MET * spacing
+        return same < 0.5 and _mean_gap(probes @ one, problem.y[there]) <= SAME_ANSWER * spacing
 
     _, axes = xp.linalg.eigh(problem.second_moment)
     strongest = [axes[:, k, None] for k in range(max(0, axes.shape[1] - PROBES), axes.shape[1])]

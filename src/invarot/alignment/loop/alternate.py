@@ -13,7 +13,8 @@ from ...transport.plan import EntropicPlan, SparsePlan
 from ..budget import Budget
 from ..history import History, Step
 from ..problem import Problem, transport_cost
-from ..tuning import ROUGH_STEPS
+from ..tuning import BRIEF_STEPS, LOOSER, ROUGH_STEPS
+from .momentum import Momentum
 from .partial import PartialCoupler, fit_matched
 from .steps import EntropicCoupler, ExactCoupler, PlanStep, best_maps, make_coupler
 
@@ -79,19 +80,23 @@ def alternate(
         coupler = make_coupler(problem, maps.shape[0], budget, warm)
     else:
         coupler = PartialCoupler(problem, budget, moving=not hold_map)
-    w, images = maps, None
+    w, images, momentum = maps, None, Momentum(maps)
+    smooth = schedule is not None and problem.orthogonal and problem.overlap is None and not hold_map
     records: list[dict[str, Any]] = []
     floor_steps = 0
     settled = np.zeros(maps.shape[0], dtype=bool)
     for _ in range(budget.max_iter):
         floor_steps += epsilon <= floor
-        tol = budget.plan_tol if floor_steps else 10 * budget.plan_tol
-        plan = coupler.couple(w, epsilon * unit, tol=tol)  # lines 8-14: C, Sinkhorn, Γ
+        tol = budget.plan_tol if floor_steps else LOOSER * budget.plan_tol
+        ahead = momentum.look_ahead(w) if smooth and floor_steps > BRIEF_STEPS else w
+        plan = coupler.couple(ahead, epsilon * unit, tol=tol)  # lines 8-14: C, Sinkhorn, Γ
         # lines 15-18: SVD, spectrum, P
         step, moment = best_maps(problem, plan, w) if plan.mass is None else fit_matched(problem, plan)
         found = w if hold_map else step.map
         record = _measure(problem, plan, images, moment, w, found)
         records.append({"step": len(records), "epsilon": epsilon, "gap": to_numpy(step.gap), **record})
+        if floor_steps >= BRIEF_STEPS:  # most solves have settled by then
+            momentum.follow(w, ahead, found)
         w, images = found, plan.images
         values = problem.sign * record["objective"]
         coming = 0.0 if schedule is None else schedule.after(epsilon, float(np.max(record["map_change"])))  # line 19
@@ -102,7 +107,9 @@ def alternate(
         if floor_steps:
             still = record["map_change"] <= budget.tol
             if floor_steps >= 2:
-                change = np.abs(record["objective"] - records[-2]["objective"])
+                # the energy too: the objective moves with the error of the marginals, and may stand still by chance
+                changes = (record[name] - records[-2][name] for name in ("objective", "energy"))
+                change = np.maximum(*(np.abs(one) for one in changes))
                 still = still | (change <= budget.tol * problem.score_scale)
             settled = still & (record["marginal_error"] <= budget.plan_tol)
             done = settled | _stalled(problem, records[-floor_steps:], budget)

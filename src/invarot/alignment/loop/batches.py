@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Protocol
@@ -51,25 +51,32 @@ def _streamed_memory(problem: Problem, starts: int) -> int:
     return memory_needed(namespace(problem.x).broadcast_to(problem.x[:1, :1], shape), problem.y, dense=False)
 
 
-def run_batches(problem: Problem, solves: Sequence[Solve], *, rng: np.random.Generator, n_jobs: int) -> Iterator[Run]:
-    """Yield the run of each batch, in order; each batch has its own random numbers, the same for every ``n_jobs``.
+def prepare_batches(
+    problem: Problem, solves: Sequence[Solve], *, rng: np.random.Generator, n_jobs: int
+) -> list[Callable[[], Run]]:
+    """Return a function per batch that returns its run, to be called once each and in order.
 
-    Processes cannot call the observer while they run: their steps are reported when their batch is done.
+    Each batch has its own random numbers, the same for every ``n_jobs``. Processes cannot call the observer while they run: their
+    steps are reported when their batch is done.
     """
     streams = (
         [rng] if len(solves) == 1 else [np.random.default_rng(seed) for seed in rng.integers(1 << 62, size=len(solves))]
     )
+    pairs = list(zip(solves, streams, strict=True))
     if min(n_jobs, len(solves)) == 1:
-        for solve, stream in zip(solves, streams, strict=True):
-            yield solve(problem, rng=stream)
-        return
+        return [partial(solve, problem, rng=stream) for solve, stream in pairs]
     silent = replace(problem, on_step=None)
-    tasks = [partial(_solve_and_record, silent, solve, stream) for solve, stream in zip(solves, streams, strict=True)]
-    for run, steps in run_tasks(tasks, n_jobs):
-        if problem.on_step is not None:
-            for step in steps:
-                problem.on_step(step)
-        yield run
+    coming = run_tasks([partial(_solve_and_record, silent, solve, stream) for solve, stream in pairs], n_jobs)
+    return [partial(_report_next, problem, coming)] * len(solves)
+
+
+def _report_next(problem: Problem, coming: Iterator[tuple[Run, list[Step]]]) -> Run:
+    """Return the run of the next batch that other processes have solved, after its steps are reported."""
+    run, steps = next(coming)
+    if problem.on_step is not None:
+        for step in steps:
+            problem.on_step(step)
+    return run
 
 
 def _solve_and_record(problem: Problem, solve: Solve, rng: np.random.Generator) -> tuple[Run, list[Step]]:

@@ -9,10 +9,9 @@ import numpy as np
 from ...arrays import Array, is_torch, namespace, to_numpy
 from ...retrieval.kmeans import kmeans
 from ...retrieval.thinning import FEW, thin
-from ...rows import ALL
 from ..budget import Budget
 from ..problem import Problem
-from ..tuning import BRIEF_STEPS, COARSE_EPSILON, ROUGH_STEPS, STAGE_POINTS, STAGE_RATIO
+from ..tuning import BRIEF_STEPS, COARSE_EPSILON, LOOSER, ROUGH_STEPS, STAGE_POINTS
 from .alternate import Run, alternate
 
 
@@ -31,13 +30,18 @@ def solve_in_stages(problem: Problem, maps: Array, budget: Budget, *, rng: np.ra
         middle = min(max(coarse, schedule.floor), schedule.epsilon)
         rough = replace(rough, schedule=replace(schedule, floor=middle))
         budget = budget.from_epsilon(middle)
-    for size in sizes:
-        name = f"first {size}" if problem.ordered else f"{size} points"
-        if problem.budgets.stages is not None and problem.budgets.stages.of == "clusters":
-            name = f"{size} clusters"
-        maps = alternate(subproblem(problem, size, rng), maps, rough, stage=name).maps
-        rough = rough.at_floor().at_most(BRIEF_STEPS)
-    return alternate(problem, maps, budget)
+    steps = [(size, rough if k == 0 else rough.at_floor().at_most(BRIEF_STEPS)) for k, size in enumerate(sizes)]
+    for size, spent in [*steps, (None, budget)]:
+        part = problem if size is None else subproblem(problem, size, rng)
+        run = alternate(part, maps, spent, stage="solve" if size is None else _name_stage(problem, size))
+        maps = run.maps
+    return run
+
+
+def _name_stage(problem: Problem, size: int) -> str:
+    if problem.budgets.stages is not None and problem.budgets.stages.of == "clusters":
+        return f"{size} clusters"
+    return f"first {size}" if problem.ordered else f"{size} points"
 
 
 def stage_sizes(problem: Problem, budget: Budget) -> list[int]:
@@ -48,8 +52,8 @@ def stage_sizes(problem: Problem, budget: Budget) -> list[int]:
     if not (budgets.adaptive and budget.schedule is not None and problem.large):
         return []
     sizes = [STAGE_POINTS]
-    while sizes[-1] * STAGE_RATIO * 3 < count:
-        sizes.append(sizes[-1] * STAGE_RATIO)
+    while 2 * LOOSER * sizes[-1] < count:
+        sizes.append(LOOSER * sizes[-1])
     return sizes if budget.schedule.epsilon > COARSE_EPSILON else sizes[1:]  # a race was the first
 
 
@@ -68,7 +72,7 @@ def subproblem(problem: Problem, size: int, rng: np.random.Generator) -> Problem
     if problem.overlap is not None and stages is None and problem.y.shape[1] <= FEW and not is_torch(problem.x):
         return thinned(problem, size)
     parts = []
-    for points, weights, rows in ((problem.x, problem.a, problem.rows), (problem.y, problem.b, ALL)):
+    for points, weights, rows in ((problem.x, problem.a, problem.rows), (problem.y, problem.b, problem.columns)):
         n = rows.count(points)
         if n > size and stages is not None and stages.of == "clusters":
             points, weights = kmeans(points, weights, size, rng=rng, rounds=BRIEF_STEPS, spread=False)
@@ -77,5 +81,5 @@ def subproblem(problem: Problem, size: int, rng: np.random.Generator) -> Problem
             points, weights, rows = rows.take(points, weights, chosen)
             weights = weights / rows.sum(namespace(points).sum(weights))
         parts.append((points, weights, rows))
-    (x, a, rows), (y, b, _) = parts
-    return replace(problem, x=x, a=a, y=y, b=b, rows=rows)
+    (x, a, rows), (y, b, columns) = parts
+    return replace(problem, x=x, a=a, y=y, b=b, rows=rows, columns=columns)

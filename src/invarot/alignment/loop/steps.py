@@ -12,10 +12,9 @@ from ...transport.exact import exact_plan
 from ...transport.plan import EntropicPlan, SparsePlan
 from ...transport.sinkhorn import Potentials, sinkhorn
 from ..budget import Budget
+from ..options import Sinkhorn
 from ..problem import Problem
-
-# of Frank–Wolfe in one map step: the next one continues from its map
-MAP_TOL, MAP_STEPS = 1e-6, 200
+from ..tuning import LOOSER, PLAN_SWEEPS
 
 
 @dataclass(frozen=True)
@@ -35,14 +34,16 @@ class EntropicCoupler:
     """Entropic plan steps; each starts from the potentials of the previous one.
 
     The scores ⟨xW, y⟩ = ⟨x, yWᵀ⟩ are computed in the space of fewer dimensions: if that is x's, y is mapped there, and rows and
-    columns change places (``turned``). Where x is cut over processes, its points are always the rows.
+    columns change places (``turned``). Where a cloud is cut over processes, the points of x are always the rows.
     """
 
     def __init__(self, problem: Problem, starts: int, budget: Budget, warm: EntropicPlan | None = None) -> None:
         """``warm`` is a plan with the first potentials of all starts."""
         self.problem, self.budget = problem, budget
-        self.turned = problem.rows.whole and problem.x.shape[1] < problem.y.shape[1]
-        self.rows, self.columns = (problem.b, problem.a) if self.turned else (problem.a, problem.b)
+        whole = problem.rows.whole and problem.columns.whole
+        self.turned = whole and problem.x.shape[1] < problem.y.shape[1]
+        b = problem.columns.collect(problem.b)
+        self.rows, self.columns = (b, problem.a) if self.turned else (problem.a, b)
         self.potentials = Potentials.zero(self.rows, self.columns, starts=starts)
         self.epsilon: float | None = None
         self.maps: Array  # (s, dx, dy): of the last step
@@ -57,7 +58,8 @@ class EntropicCoupler:
         problem = self.problem
         z, targets = (problem.y @ transpose(w), problem.x) if self.turned else (problem.x @ w, problem.y)
         cost = make_cost(
-            z, targets, 2 / epsilon, self.rows, self.columns, memory=self.budget.memory, rows=problem.rows, rough=True
+            z, targets, 2 / epsilon, self.rows, self.columns, memory=self.budget.memory, rows=problem.rows,
+            columns=problem.columns, rough=True,
         )  # fmt: skip
         warm = self.potentials.at((self.epsilon or epsilon) / epsilon)
         self.epsilon, self.maps = epsilon, w
@@ -74,9 +76,10 @@ class EntropicCoupler:
         assert self.epsilon is not None
         problem, found = self.problem, self.potentials
         u, v = (found.v, found.u) if self.turned else (found.u, found.v)
+        b = self.rows if self.turned else self.columns
         return EntropicPlan(
-            problem.x @ self.maps[start], problem.y, problem.a, problem.b, u[start], v[start],
-            self.epsilon, float(self.error[start]), found.iterations,
+            problem.x @ self.maps[start], problem.y, problem.a, b, u[start], v[start],
+            self.epsilon, float(self.error[start]), found.iterations, problem.columns,
         )  # fmt: skip
 
 
@@ -116,6 +119,7 @@ def best_maps(problem: Problem, plan: PlanStep, w: Array) -> tuple[MapStep, Arra
     if problem.seed_moment is not None:
         moment = moment + problem.seed_moment
     if problem.objective == "transport" and isinstance(problem.maps, SchattenBall):
-        step = best_quadratic_map(problem.maps, problem.second_moment, moment, start=w, tol=MAP_TOL, max_iter=MAP_STEPS)
+        tol = Sinkhorn.tol / LOOSER  # the next step continues from this map
+        step = best_quadratic_map(problem.maps, problem.second_moment, moment, start=w, tol=tol, max_iter=PLAN_SWEEPS)
         return step, moment
     return MapStep(problem.maps.best_map(moment), xp.zeros_like(moment[..., 0, 0]), 1), moment

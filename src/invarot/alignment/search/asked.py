@@ -19,7 +19,7 @@ from ..problem import Problem
 START_NAMES = ("auto", *STARTS)
 EFFORT = {"quick": 1, "normal": 4, "high": 8, "max": 30}  # maximal number of waves of starts
 DRAWN = ("random", "gaussian")  # starts of which any number can be drawn
-SIDE_WEIGHT, SEED_WEIGHT = 0.3, 1.0  # defaults
+SIDE_WEIGHT = 0.3  # default
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from ...checks import in_range
 from ...starts.portfolio import Wave
 from ..budget import Budget
 from ..loop.alternate import Run, alternate
-from ..loop.batches import STARTS_PER_BATCH, make_batches, run_batches
+from ..loop.batches import STARTS_PER_BATCH, make_batches, prepare_batches
 from ..loop.stages import subproblem
 from ..problem import Problem, distinct, slack
 from ..tuning import FINALISTS, RACE_ENTRIES
@@ -61,7 +61,7 @@ def run_heat(
     """Return maps, values, marginal errors, and the highest epsilon at which a batch ended."""
     parts, jobs = make_batches(problem, maps.shape[0], most=STARTS_PER_BATCH, n_jobs=n_jobs)
     solves = [partial(_race, maps=maps[part], budget=budget) for part in parts]
-    runs = list(run_batches(problem, solves, rng=rng, n_jobs=jobs))
+    runs = [batch() for batch in prepare_batches(problem, solves, rng=rng, n_jobs=jobs)]
     found = namespace(maps).concat([run.maps for run in runs], axis=0)
     values, off = (np.concatenate([getattr(run, name) for run in runs]) for name in ("values", "errors"))
     return found, values, off, max(run.epsilon for run in runs)

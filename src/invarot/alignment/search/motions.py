@@ -13,18 +13,11 @@ from typing import Any
 import numpy as np
 from scipy.linalg import expm
 
-from ...geometry.surfaces import Sample, find_slip, measure_misfit, sample_surface, slide_on_surfaces
+from ...geometry.surfaces import Sample, find_slip, find_unseen, measure_misfit, sample_surface, slide_on_surfaces
 from ...retrieval.thinning import thin
+from ..tuning import FEW_POINTS, PROBES, REACH, REPEATS, ROUGH_STEPS, STARTS_COMPARED, SURE_ERRORS, TELLING_ERRORS
 
 Floats = np.ndarray[Any, Any]
-
-FEW_POINTS = 500  # of each cloud, that rivals are fitted on
-PROBES = 200  # points of each, that rank them before
-FITTED = 8  # motions that are fitted, of those proposed and of the rivals
-FIRST_ROUNDS = 4  # of a fit, after which hopeless ones end
-STEPS = 20  # along the weakest motion, each way
-REACH = 4.0  # distance over which pairs are sought, over the spacing
-TELLING = 2.5  # standard errors by which a motion fits better than a rival
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,9 +32,13 @@ class Clouds:
     @classmethod
     def of(cls, x: Floats, y: Floats) -> Clouds:
         """Measure clouds (n, d) and (m, d)."""
-        left, right = sample_surface(x), sample_surface(y)
+        return cls.from_samples(sample_surface(x), sample_surface(y))
+
+    @classmethod
+    def from_samples(cls, left: Sample, right: Sample) -> Clouds:
+        """Measure two samples."""
         sizes = [float(np.median(np.trace(one.scatter, axis1=1, axis2=2))) ** 0.5 for one in (left, right)]
-        probes = tuple(np.unique(np.linspace(0, len(one) - 1, PROBES).astype(int)) for one in (x, y))
+        probes = tuple(np.unique(np.linspace(0, len(one) - 1, 2 * PROBES).astype(int)) for one in (left, right))
         return cls(left, right, max(sizes) / 2, (probes[0], probes[1]))  # a neighbourhood is about two spacings wide
 
     @property
@@ -53,6 +50,11 @@ class Clouds:
         """Return the misfit of all points, or of the probes alone."""
         return measure_misfit(self.x, self.y, w, self.probes if some else None)
 
+    def look_at(self, w: Floats) -> Fit:
+        """Return what all points say of a motion."""
+        misfit = self.measure(w)
+        return Fit(w, misfit, ~find_unseen(self.x, self.y, w, misfit))
+
     def fit_on(self, other: Clouds, w: Floats) -> Floats:
         """Return the motion fitted to other samples of these clouds, with the reach of these."""
         return slide_on_surfaces(other.x, other.y, w, self.reach)
@@ -61,6 +63,15 @@ class Clouds:
         """Return whether two motions send points elsewhere: by half the spacing, in the mean square."""
         apart = self.x.points @ (w[:-1] - other[:-1]) + w[-1] - other[-1]
         return bool(np.mean(np.sum(apart**2, axis=1)) > self.spacing**2 / 4)
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A motion (d + 1, d), the misfit of all points, and those that the other cloud can speak of."""
+
+    map: Floats
+    misfit: Floats
+    seen: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,15 +92,31 @@ def choose_motion(x: Floats, y: Floats, maps: Floats, *, proper: bool, stay: boo
     few = Clouds.of(thin(x, FEW_POINTS), thin(y, FEW_POINTS))
     fits = fit_best(few, maps)
     best = few.fit_on(full, fits[0])
-    every = [(best, full.measure(best))]
+    every, misfit = [best], full.measure(best)
     for w in fit_best(few, [*propose_rivals(few, best, proper=proper), *fits[1:]]):
-        if few.differ(w, best) and count_errors(full, full.measure(w) - every[0][1]) < 2 * TELLING:
-            w = few.fit_on(full, w)
-            every.append((w, full.measure(w)))
-    every[stay:] = sorted(every[stay:], key=lambda pair: float(pair[1].mean()))
-    best, misfit = every[0]
-    near = [w for w, other in every[1:] if count_errors(full, other - misfit) < TELLING]
-    return Chosen(best, 1 - float(misfit.mean()), keep_distinct(few, [best, *near])[1:])
+        if few.differ(w, best) and count_errors(full, full.measure(w) - misfit) < 2 * TELLING_ERRORS:
+            every.append(few.fit_on(full, w))
+    return choose_best(full, keep_distinct(few, every), stay=stay)
+
+
+def choose_best(clouds: Clouds, maps: list[Floats], *, stay: bool = False) -> Chosen:
+    """Return the motion that beats the others, and those of which it cannot be told; ``stay``: the first, whatever beats it."""
+    fits = [clouds.look_at(w) for w in maps]
+    ahead = np.array([[compare(clouds, one, other) for other in fits] for one in fits])
+    best = 0 if stay else int(np.argmax(ahead.min(axis=1)))
+    near = [k for k in np.argsort(ahead[best], kind="stable") if k != best and ahead[best, k] < TELLING_ERRORS]
+    return Chosen(maps[best], 1 - float(fits[best].misfit.mean()), [maps[k] for k in near])
+
+
+def compare(clouds: Clouds, one: Fit, other: Fit) -> float:
+    """Return by how many standard errors a motion fits better than another, the mean of two answers.
+
+    Among all points, a motion that covers more of the clouds wins, though a part that a scan has not seen is no contradiction. Among
+    the points that the other cloud can speak of under both motions, a motion that hardly touches it would win. Neither is enough.
+    """
+    behind = other.misfit - one.misfit
+    both = one.seen & other.seen
+    return (count_errors(clouds, behind) + count_errors(clouds, behind, both)) / 2
 
 
 def propose_rivals(clouds: Clouds, w: Floats, *, proper: bool) -> list[Floats]:
@@ -120,9 +147,9 @@ def slip_away(clouds: Clouds, w: Floats) -> list[Floats]:
     farthest = np.pi * radius if radius < size / 2 else size / 2
     way = [w]
     for sign in (1, -1):
-        move = expm(sign * farthest / STEPS * generator)[:, :-1]
+        move = expm(sign * farthest / ROUGH_STEPS * generator)[:, :-1]
         at = w
-        for _ in range(STEPS):
+        for _ in range(ROUGH_STEPS):
             at = slide_on_surfaces(clouds.x, clouds.y, _after(at, move), clouds.reach, rounds=2, held=slip)
             way.append(at)
         way.reverse()
@@ -136,11 +163,11 @@ def fit_best(clouds: Clouds, maps: Any) -> list[Floats]:
     After a few rounds only those go on that may still win.
     """
     order = np.argsort([clouds.measure(w, some=True).mean() for w in maps], kind="stable")
-    maps = keep_distinct(clouds, [maps[k] for k in order])[:FITTED]
-    maps = [slide_on_surfaces(clouds.x, clouds.y, w, clouds.reach, rounds=FIRST_ROUNDS) for w in maps]
+    maps = keep_distinct(clouds, [maps[k] for k in order])[:STARTS_COMPARED]
+    maps = [slide_on_surfaces(clouds.x, clouds.y, w, clouds.reach, rounds=REPEATS) for w in maps]
     misfits = [clouds.measure(w) for w in maps]
     least = min(misfits, key=lambda one: float(one.mean()))
-    maps = [w for w, one in zip(maps, misfits, strict=True) if count_errors(clouds, one - least) < 4 * TELLING]
+    maps = [w for w, one in zip(maps, misfits, strict=True) if count_errors(clouds, one - least) < SURE_ERRORS]
     maps = [slide_on_surfaces(clouds.x, clouds.y, w, clouds.reach) for w in maps]
     order = np.argsort([clouds.measure(w).mean() for w in maps], kind="stable")
     return keep_distinct(clouds, [maps[k] for k in order])
@@ -155,16 +182,19 @@ def keep_distinct(clouds: Clouds, maps: list[Floats]) -> list[Floats]:
     return kept
 
 
-def count_errors(clouds: Clouds, difference: Floats) -> float:
-    """Return the mean of ``difference``, of the points of x and then of y, in standard errors.
+def count_errors(clouds: Clouds, difference: Floats, some: Floats | None = None) -> float:
+    """Return the mean of ``difference``, of the points of x and then of y (of ``some`` alone), in standard errors.
 
     Neighbours lie off a surface together: the variance of the mean counts the covariance of a point with its neighbours.
     """
-    apart = difference - difference.mean()
+    some = np.ones(len(difference), dtype=bool) if some is None else some
+    count = max(int(some.sum()), 1)
+    mean = float(np.sum(difference[some])) / count
+    apart = np.where(some, difference - mean, 0.0)
     parts = (clouds.x, apart[: len(clouds.x)]), (clouds.y, apart[len(clouds.x) :])
     shared = sum(float(np.sum(part * part[one.near].sum(axis=1))) for one, part in parts)
-    variance = max(shared, float(np.sum(apart**2))) / len(apart) ** 2
-    return float(difference.mean()) / max(variance**0.5, 1e-12)
+    variance = max(shared, float(np.sum(apart**2))) / count**2
+    return mean / max(variance**0.5, 1e-12)
 
 
 def _after(w: Floats, move: Floats) -> Floats:

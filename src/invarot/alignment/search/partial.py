@@ -11,7 +11,7 @@ import numpy as np
 
 from ...arrays import Array, as_like, namespace, to_numpy
 from ...geometry.orthogonal import RotationGroup
-from ...geometry.surfaces import Sample, measure_gaps, measure_misfit, sample_surface, show_surfaces, slide_on_surfaces
+from ...geometry.surfaces import Sample, measure_gaps, sample_surface, show_surfaces, slide_on_surfaces
 from ...retrieval.thinning import FEW, thin
 from ...starts.triples import find_rigid_maps
 from ...starts.votes import vote_for_maps
@@ -21,21 +21,21 @@ from ..evidence import try_unseen
 from ..history import StartRecord, Status
 from ..loop.stages import solve_in_stages, subproblem
 from ..overlap import choose_cut, match_on_surfaces, score_map
-from ..problem import Problem, distinct, keep_matched, same_answer
+from ..problem import Problem, distinct, same_answer
 from ..tuning import (
     FINALISTS,
-    PARTIAL_SWEEPS,
     PER_DIMENSION,
+    PLAN_SWEEPS,
+    QUERIES,
     ROUGH_STEPS,
+    SLACK,
     SLIDING_POINTS,
     STAGE_POINTS,
-    SURE_SURPLUS,
-    SURE_TWINS,
     SURFACE_POINTS,
-    VOTE_POINTS,
 )
+from ..unmatched import keep_matched
 from .asked import Asked
-from .motions import choose_motion
+from .motions import Clouds, choose_best, choose_motion
 from .search import make_starts, make_waves, solve_wave
 
 Floats = np.ndarray[Any, Any]
@@ -76,7 +76,7 @@ def search_partial(problem: Problem, plain: Problem, asked: Asked, rng: np.rando
     found.sort(key=lambda one: one.score, reverse=True)
     stacked = namespace(problem.x).stack([one.candidate.map for one in found])
     order = distinct(problem, stacked, range(len(found)))
-    answers = [found[k].candidate for k in order if found[k].score >= 0.95 * found[0].score]
+    answers = [found[k].candidate for k in order if found[k].score >= (1 - SLACK) * found[0].score]
     return Found((*answers, *found[0].rivals), records)
 
 
@@ -87,7 +87,7 @@ def propose(problem: Problem, plain: Problem, asked: Asked, rng: np.random.Gener
         return
     if asked.pairs is not None:
         yield "seeds", with_offset(problem, make_starts(plain, replace(asked, name="seeds"), rng).maps)
-    x, y = (thin(to_numpy(points).astype(np.float64), VOTE_POINTS) for points in (plain.x, plain.y))
+    x, y = (thin(to_numpy(points).astype(np.float64), QUERIES) for points in (plain.x, plain.y))
     proper = isinstance(problem.maps, RotationGroup)
     if min(len(x), len(y)) > PER_DIMENSION * max(x.shape[1], y.shape[1]) and x.shape[1] <= y.shape[1]:
         if is_rigid(problem):
@@ -147,9 +147,9 @@ def solve_on_surfaces(problem: Problem, name: str, maps: Array, rng: np.random.G
     small = [thin(one, STAGE_POINTS) for one in points]
     chosen = choose_motion(small[0], small[1], to_numpy(maps).astype(np.float64), proper=proper, stay=stay)
     x, y = (sample_surface(thin(one, SURFACE_POINTS)) for one in points)
-    if not stay:  # what few points do not tell apart, all of them may
-        every = sorted([chosen.map, *chosen.rivals], key=lambda one: float(measure_misfit(x, y, one).mean()))
-        chosen = replace(chosen, map=every[0], rivals=every[1:])
+    if chosen.rivals:  # what few points do not tell apart, all of them may
+        found = choose_best(Clouds.from_samples(x, y), [chosen.map, *chosen.rivals], stay=stay)
+        chosen = replace(found, score=chosen.score)
     w = slide(problem, x, y, chosen.map)
     if w is None:
         candidate = solve_in_full(problem, as_like(chosen.map, problem.x), name, rng)
@@ -171,7 +171,7 @@ def find_plan(problem: Problem, w: Array, name: str) -> Candidate:
 def last_budget(problem: Problem) -> Budget:
     """Return what the last plan may spend."""
     budget = problem.budgets.solve
-    return replace(budget.at_floor(), plan_max_iter=max(budget.plan_max_iter, 20 * PARTIAL_SWEEPS))
+    return replace(budget.at_floor(), plan_max_iter=max(budget.plan_max_iter, PLAN_SWEEPS))
 
 
 def slide(problem: Problem, x: Sample, y: Sample, w: Floats) -> Floats | None:
@@ -202,5 +202,4 @@ def explains_unseen_part(problem: Problem, candidate: Candidate, rng: np.random.
     kept, w = keep_matched(problem, candidate.map, candidate.matched)
     if min(kept.x.shape[0], kept.y.shape[0]) <= PER_DIMENSION * max(w.shape):
         return False
-    found = try_unseen(kept, w, rng)
-    return found.held.twins >= SURE_TWINS or found.surplus * found.points**0.5 >= SURE_SURPLUS
+    return try_unseen(kept, w, rng).sure

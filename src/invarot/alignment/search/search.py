@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from inspect import signature
 from itertools import islice
 from typing import Any
 
@@ -21,10 +22,10 @@ from ..candidate import Candidate, Found, make_candidate
 from ..evidence import try_unseen
 from ..history import StartRecord
 from ..loop.alternate import Run
-from ..loop.batches import STARTS_PER_BATCH, make_batches, run_batches
+from ..loop.batches import STARTS_PER_BATCH, make_batches, prepare_batches
 from ..loop.stages import solve_in_stages, stage_sizes
-from ..problem import Problem, distinct, same_answer, slack
-from ..tuning import COMPARED_POINTS, SURE_SURPLUS, SURE_TWINS
+from ..problem import Problem, distinct, same_answer, slack, weigh_seeds_as_points
+from ..tuning import FEW_POINTS, STARTS_COMPARED
 from .asked import DRAWN, Asked
 from .heats import choose_finalists, race_points, run_heats
 
@@ -56,9 +57,9 @@ def find_plain(problem: Problem, asked: Asked, found: Found, rng: np.random.Gene
 
     With few points a wrong answer may also fit unseen ones; a better answer shows that. Many starts test each other.
     """
-    chosen = asked.name != "auto" and len(found.starts) <= STARTS_PER_BATCH
+    chosen = asked.name != "auto" and len(found.starts) <= STARTS_COMPARED
     rotations = isinstance(problem.maps, RotationGroup)
-    if problem.largest > COMPARED_POINTS or problem.seed_moment is not None or not (chosen or rotations):
+    if problem.largest > FEW_POINTS or problem.seed_moment is not None or not (chosen or rotations):
         return ()
     maps = SchattenBall(math.inf, problem.maps.radius) if rotations else problem.maps
     plain = replace(problem, maps=maps, on_step=None)
@@ -94,11 +95,12 @@ def solve_wave(
     """Return the finalists of a race, solved in full, and the records of the starts that were dropped."""
     maps, values = run_heats(problem, wave, rng, n_jobs=n_jobs)
     chosen = choose_finalists(problem, maps, values)
+    problem = weigh_seeds_as_points(problem)
     budget = problem.budgets.rough_finals if problem.large else problem.budgets.after_race
     solves = [partial(_solve, maps=maps[k][None], budget=budget) for k in chosen]
     _, jobs = make_batches(problem, len(chosen), most=1, n_jobs=n_jobs)
-    runs = run_batches(problem, solves, rng=rng, n_jobs=jobs)
-    finals = [make_candidate(problem, run, 0, wave.names[k]) for k, run in zip(chosen, runs, strict=True)]
+    batches = prepare_batches(problem, solves, rng=rng, n_jobs=jobs)
+    finals = [make_candidate(problem, batch(), 0, wave.names[k]) for k, batch in zip(chosen, batches, strict=True)]
     rest = [k for k in range(len(wave.names)) if k not in chosen]
     return finals, [StartRecord(wave.names[k], float(problem.sign * values[k]), False) for k in rest]
 
@@ -114,8 +116,7 @@ def explains_unseen(problem: Problem, w: Array, rng: np.random.Generator) -> boo
     copies of one cloud, never for two samples of one shape. Or maps fitted without them send them to the same targets more
     often than chance by many standard errors: in many dimensions only a right map does.
     """
-    found = try_unseen(problem, w, rng)
-    return found.held.twins >= SURE_TWINS or found.surplus * found.points**0.5 >= SURE_SURPLUS
+    return try_unseen(problem, w, rng).sure
 
 
 def note_unused(problem: Problem, asked: Asked, records: tuple[StartRecord, ...]) -> tuple[str, ...]:
@@ -127,9 +128,8 @@ def note_unused(problem: Problem, asked: Asked, records: tuple[StartRecord, ...]
         notes.append(f"schedule: epsilon {end} instead, which {problem.x.dtype} can tell from 0 and from infinity")
     stages = problem.budgets.stages
     sizes = stage_sizes(problem, problem.budgets.solve)
-    subsampled = {"auto": race_points(len(records)), "leading": 2000}
-    subsampled.update(dict.fromkeys(("signature", "fused", "seeds"), 5000))
-    first_rows = problem.largest > subsampled.get(asked.name, 400 if asked.name == "relaxation" else problem.largest)
+    subsampled = race_points(len(records)) if asked.name == "auto" else count_drawn(asked.name)
+    first_rows = subsampled is not None and problem.largest > subsampled
     if problem.ordered and not first_rows and not (sizes and (stages is None or stages.of == "points")):
         notes.append(f"ordered: no effect, since no rows were drawn from {problem.largest} points")
     if stages is not None and stages.as_tuple() and not sizes:
@@ -140,6 +140,12 @@ def note_unused(problem: Problem, asked: Asked, records: tuple[StartRecord, ...]
     if asked.name == "auto" and asked.n_jobs > 1 and len(records) <= STARTS_PER_BATCH and finished == 1:
         notes.append(f"n_jobs: no effect, since {len(records)} starts make 1 batch")
     return tuple(notes)
+
+
+def count_drawn(start: str) -> int | None:
+    """Return how many rows of larger clouds a start uses; None: all of them."""
+    options = signature(STARTS[start]).parameters if start in STARTS else {}
+    return next((options[name].default for name in ("size", "sizes", "n_points") if name in options), None)
 
 
 def make_starts(problem: Problem, asked: Asked, rng: np.random.Generator) -> Wave:
@@ -165,7 +171,7 @@ def solve_all(problem: Problem, wave: Wave, asked: Asked, rng: np.random.Generat
     budget = problem.budgets.after_race if asked.name == "fused" else problem.budgets.solve
     parts, jobs = make_batches(problem, len(wave.names), most=STARTS_PER_BATCH, n_jobs=asked.n_jobs)
     solves = [partial(_solve, maps=wave.maps[part], budget=budget) for part in parts]
-    runs = list(run_batches(problem, solves, rng=rng, n_jobs=jobs))
+    runs = [batch() for batch in prepare_batches(problem, solves, rng=rng, n_jobs=jobs)]
     ends = [(run, index) for run in runs for index in range(len(run.values))]
     records = tuple(
         StartRecord(name, float(run.objectives[index]), True)
@@ -175,11 +181,12 @@ def solve_all(problem: Problem, wave: Wave, asked: Asked, rng: np.random.Generat
     cut = "1 batch" if len(parts) == 1 else f"{len(parts)} batches, {jobs} at a time"
     why = f"since {len(wave.names)} starts make {cut}"
     notes = (f"n_jobs: {'no effect' if busy == 1 else f'only {busy} used'}, {why}",) if busy < asked.n_jobs else ()
-    return Found(_best(problem, ends, wave.names), records, notes=notes)
+    return Found(_best(problem, ends, wave.names), records, notes=notes, rough=problem.seed_mass is not None)
 
 
 def _solve(problem: Problem, *, maps: Any, budget: Budget, rng: np.random.Generator) -> Run:
-    return solve_in_stages(problem, maps, budget, rng=rng)
+    x, a, rows = problem.rows.divide(problem.x, problem.a)
+    return solve_in_stages(replace(problem, x=x, a=a, rows=rows), maps, budget, rng=rng)
 
 
 def _best(problem: Problem, ends: list[tuple[Run, int]], names: list[str]) -> tuple[Candidate, ...]:

@@ -43,13 +43,8 @@ def apply_local_centring(record: StepRecord, z: Array, side: Side, words: Sequen
 
 
 def center_new_words(
-    record: StepRecord,
-    z: Array,
-    side: Side,
-    words: Sequence[str] | None,
-    known: Known,
-    vocabularies: tuple[Vectors, Vectors],
-) -> Array:
+    record: StepRecord, z: Array, side: Side, words: Sequence[str] | None, known: Known, vocabularies: tuple[Vectors, Vectors]
+) -> Array:  # fmt: skip
     """Subtract from new words the local mean of their nearest known words."""
     pool = known[side]
     return subtract_local_mean(z, find_neighbours(z, pool), record.values["share"], pool)

@@ -64,13 +64,8 @@ def apply_penalties(record: StepRecord, z: Array, side: Side, words: Sequence[st
 
 
 def penalise_new_words(
-    record: StepRecord,
-    z: Array,
-    side: Side,
-    words: Sequence[str] | None,
-    known: Known,
-    vocabularies: tuple[Vectors, Vectors],
-) -> Array:
+    record: StepRecord, z: Array, side: Side, words: Sequence[str] | None, known: Known, vocabularies: tuple[Vectors, Vectors]
+) -> Array:  # fmt: skip
     """Append the penalties of new words: their best matches are looked up; without a known rank they count as the rarest."""
     best = None
     if f"{side}_best" in record.arrays:

@@ -59,13 +59,8 @@ def apply_pooling(record: StepRecord, z: Array, side: Side, words: Sequence[str]
 
 
 def leave_new_words(
-    record: StepRecord,
-    z: Array,
-    side: Side,
-    words: Sequence[str] | None,
-    known: Known,
-    vocabularies: tuple[Vectors, Vectors],
-) -> Array:
+    record: StepRecord, z: Array, side: Side, words: Sequence[str] | None, known: Known, vocabularies: tuple[Vectors, Vectors]
+) -> Array:  # fmt: skip
     """New words have no mutual neighbours yet: they only get unit length, as the others."""
     return unit_rows(z)
 

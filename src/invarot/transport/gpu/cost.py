@@ -14,10 +14,16 @@ ROUGH = (
 )  # while a map is sought: the plan is that of points moved by their rounding, to which it does converge
 
 
-def precision_for(z: Array, y: Array, scale: float, *, within: float = LAST) -> str:
-    """Return the cheapest precision whose potentials for these points are ``within`` this share of epsilon."""
+def precision_for(
+    z: Array, y: Array, scale: float, *, within: float = LAST, rows: Rows = ALL, columns: Rows = ALL
+) -> str:
+    """Return the cheapest precision whose potentials for these points are ``within`` this share of epsilon.
+
+    It is that of the points of all processes, so that all of them choose the same.
+    """
     xp = namespace(z)
-    largest = float(xp.sqrt(xp.max(xp.sum(z**2, axis=-1)) * xp.max(xp.sum(y**2, axis=-1))))
+    longest = rows.max(xp.max(xp.sum(z**2, axis=-1))) * columns.max(xp.max(xp.sum(y**2, axis=-1)))
+    largest = float(xp.sqrt(longest))
     return choose_precision(1 / max(abs(scale) * largest, 1e-6), dim=z.shape[-1], tolerance=within)
 
 
@@ -37,10 +43,17 @@ class KernelCost:
         self.columns: Array | None = None
 
     def sweep(self, v: Array, marginals: Marginals | None = None) -> tuple[Array, Array]:
+        u = self.row_potential(v)
+        u = u if marginals is None else marginals.relax(u)
+        return u, self.column_potential(u)
+
+    def row_potential(self, v: Array) -> Array:
         self.rows = ops.lse(self.z, self.y, v + self.log_b, self.scale, guess=self.rows)
-        u = -self.rows if marginals is None else marginals.relax(-self.rows)
+        return -self.rows
+
+    def column_potential(self, u: Array) -> Array:
         self.columns = self.over.logsumexp(ops.lse(self.y, self.z, self.log_a + u, self.scale, guess=self.columns))
-        return u, -self.columns
+        return -self.columns
 
     def images(self, u: Array, v: Array) -> tuple[Array, Array]:
         left, right = u + self.log_a, v + self.log_b

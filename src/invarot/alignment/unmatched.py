@@ -1,0 +1,108 @@
+"""The problem where only a part of the clouds corresponds: mass may stay unmatched, and what is matched is judged."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from ..arrays import Array, as_like, machine_epsilon, namespace, to_numpy
+from ..errors import InputError
+from ..geometry.frames import mean_square, weighted_second_moment
+from ..retrieval.thinning import FEW, thin
+from ..transport.schedule import Schedule
+from .budget import relative_spacing
+from .options import Maps, Solver
+from .overlap import Overlap, measure_scales
+from .problem import Problem, variance
+from .tuning import DECAY, PARTIAL_EPSILON, PARTIAL_SWEEPS, QUERIES, ROUGH_STEPS
+
+
+def check_partial(maps: Maps, solver: Solver) -> None:
+    """Raise for options that ``overlap`` excludes."""
+    for name, wrong, value in (
+        ("p", not math.isinf(maps.p), f"{maps.p:g}"),
+        ("whiten", maps.whiten, "True"),
+        ("radius", maps.radius is not None, f"{maps.radius}"),
+        ("objective", solver.objective != "simplified", repr(solver.objective)),
+        ("refit", solver.refit, "True"),
+    ):
+        if wrong:
+            raise InputError(
+                f"overlap: expected None with {name}={value}; unmatched points need maps that keep distances "
+                f"and no refit: leave {name} out, or overlap"
+            )
+
+
+def allow_unmatched(problem: Problem, overlap: Overlap, *, translate: bool, rng: np.random.Generator) -> Problem:
+    """Return the problem in which mass may stay unmatched; the translation is then part of the map.
+
+    Epsilon is relative to the squared cut.
+    """
+    xp, x, solve = namespace(problem.x), problem.x, problem.budgets.solve
+    squares = _check_one_unit(problem)
+    if problem.budgets.adaptive:
+        first, last = PARTIAL_EPSILON
+        solve = replace(
+            solve, schedule=Schedule(first, DECAY**2, last), plan_max_iter=min(PARTIAL_SWEEPS, solve.plan_max_iter)
+        )
+        solve = solve.at_most(2 * ROUGH_STEPS)
+    whole = xp.concat([x, xp.ones_like(x[:, :1])], axis=1) if translate else x
+    return replace(
+        problem,
+        x=whole,
+        second_moment=weighted_second_moment(whole, problem.a),
+        budgets=replace(problem.budgets, solve=solve, sharpest=None),
+        cost_scale=problem.cost_scale if min(squares) else max(squares) or 1.0,
+        overlap=overlap,
+        scales=measure_scales(x, problem.y, rng),
+        affine=translate,
+    )
+
+
+def _check_one_unit(problem: Problem) -> tuple[float, float]:
+    """Return the mean squares of both clouds; raise where squared distances between them lose one of them in rounding."""
+    squares = float(namespace(problem.x).linalg.trace(problem.second_moment)), problem.mean_square_y
+    if min(problem.x.shape[0], problem.y.shape[0]) < 2:
+        raise InputError("overlap: expected at least 2 points with weight in each cloud, got 1; leave overlap out")
+    if 0 < min(squares) < machine_epsilon(problem.x) * max(squares):
+        x, y = (square**0.5 for square in squares)
+        raise InputError(
+            f"overlap: expected clouds in one unit, got points of about {x:.1g} in x and {y:.1g} in y; convert one of them, or pass "
+            "scale=True"
+        )
+    return squares
+
+
+def keep_matched(problem: Problem, w: Array, matched: tuple[Array, Array]) -> tuple[Problem, Array]:
+    """Return the problem of the points that are matched by more than half, and the map w (dx, dy) for it.
+
+    The offset of the map becomes the choice of the origins: the centre of x, and its image; the centre of y is another place if one
+    cloud is denser here and the other there. In the plane and in space many points are thinned to an even density: how densely a scan
+    samples a surface says nothing of the surface, and distances between its neighbours say little of how near another scan can be.
+    """
+    xp = namespace(problem.x)
+    x, y = (points[xp.nonzero(share > 0.5)[0]] for points, share in zip((problem.x, problem.y), matched, strict=True))
+    if min(x.shape[0], y.shape[0]) == 0:
+        x, y = problem.x[:1], problem.y[:1]
+    if problem.affine:
+        x, y, w = x[:, :-1], y - w[-1], w[:-1, :]
+    if max(w.shape) <= FEW:
+        x, y = (as_like(thin(to_numpy(points).astype(np.float64), QUERIES), points) for points in (x, y))
+    if problem.affine:
+        centre = xp.mean(x, axis=0)
+        x, y = x - centre, y - centre @ w
+    if problem.scale:
+        size = float(xp.linalg.matrix_norm(w)) / min(w.shape) ** 0.5 or 1.0
+        x, w = x * size, w / size
+    a, b = (xp.ones_like(points[:, 0]) / points.shape[0] for points in (x, y))
+    square, second = mean_square(y, b), weighted_second_moment(x, a)
+    cost_scale = 2 * math.sqrt(mean_square(x, a) * square) or 1.0
+    variance_scale = math.sqrt(variance(x, a) * variance(y, b)) or 1.0
+    spacing = relative_spacing(second, a @ x, max(x.shape[0], y.shape[0]))
+    kept = replace(
+        problem, x=x, y=y, a=a, b=b, second_moment=second, mean_square_y=square, cost_scale=cost_scale,
+        variance_scale=variance_scale, spacing=spacing, overlap=None, scales=None, affine=False,
+    )  # fmt: skip
+    return kept, w
