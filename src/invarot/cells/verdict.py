@@ -22,7 +22,6 @@ from .rivals import measure_lead
 from .search import Choice, search
 
 Floats = np.ndarray[Any, Any]
-Views = dict[str, Floats]
 Found = tuple[Groups, Groups, list[Choice]]
 
 RULE = json.loads(files(__package__).joinpath("rule.json").read_text(encoding="utf-8"))
