@@ -1,6 +1,6 @@
 """Other methods beside ours, in one table: SNARE-seq, and simulated tissues of 600 cells.
 
-    python benchmarks/cells_peers.py --data DATA --out results [--methods invarot scot moscot] [--draws 6]
+    python -m benchmarks.cells_peers --data DATA --out results [--methods invarot scot moscot] [--draws 6]
 
 scot: entropic Gromov–Wasserstein between paths in neighbour graphs (POT), at its authors' default k = 50 and ε = 1e-3, both of which
 they mean to be tuned. Its outer loop may run 1,000 times with 1,000 Sinkhorn sweeps each, which took more than 20 minutes on a busy core;
@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from cells import Data, align, read_snare, transfer_both
-from simulated_cells import simulate
 
+from benchmarks.cells import Data, align, read_snare, transfer_both
+from benchmarks.simulated_cells import simulate
 from invarot import baselines
 from invarot.cells import foscttm
 
