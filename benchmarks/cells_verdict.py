@@ -1,9 +1,9 @@
 """Fit and report the rule by which :mod:`invarot.cells` says whether it is right.
 
-    python -m benchmarks.cells_verdict solve --first 100 --draws 40 --out results/raw --jobs 2     # numbers below 1000: to fit
-    python -m benchmarks.cells_verdict fit --out results/raw                                       # writes src/invarot/cells/rule.json
-    python -m benchmarks.cells_verdict solve --first 1100 --draws 20 --out results/raw             # from 1000 on: to report
-    python -m benchmarks.cells_verdict report --out results/raw
+    python -m benchmarks.cells_verdict solve --first 100 --draws 40 --out results --jobs 2     # numbers below 1000: to fit
+    python -m benchmarks.cells_verdict fit --out results                                       # writes src/invarot/cells/rule.json
+    python -m benchmarks.cells_verdict solve --first 1100 --draws 20 --out results             # from 1000 on: to report
+    python -m benchmarks.cells_verdict report --out results
 
 For each number: a tissue (its cells in both assays or in different halves, in turn), the same with a type missing from one assay, and
 the RNA of one tissue with the chromatin of another of a different form. Right: at least 90 % of the labels that five neighbours could
@@ -169,7 +169,7 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=40)
     parser.add_argument("--cells", type=int, help="of each tissue; 500 to 2,500 by default")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--out", type=Path, default=Path("results/raw"))
+    parser.add_argument("--out", type=Path, default=Path("results"))
     chosen = parser.parse_args()
     chosen.out.mkdir(parents=True, exist_ok=True)
     fitted, reported = chosen.out / "cells_verdict.fit.csv", chosen.out / "cells_verdict.report.csv"
