@@ -33,7 +33,7 @@ ORDER = (
     {"errors", "data", "logs"},
 )
 EXCEPTIONS = {
-    ("alignment.many", "storage"): "ManyAlignment.save, for the same reason",
+    ("alignment.many_result", "storage"): "ManyAlignment.save, for the same reason",
     ("alignment.result", "storage"): "Alignment.save, imported when it is called: a result knows how to keep itself",
     ("alignment.result", "report.pictures"): "Alignment.plot, imported when it is called: a result can show itself",
     ("alignment.result", "report.alignment"): "Alignment.report, likewise",
@@ -46,7 +46,7 @@ WITHIN = (
     {"many"},
     {"align"},
     {"package"},
-    {"result"},
+    {"result", "many_result"},
     {"search.partial"},
     {"search.motions"},
     {"search.search", "improve.improve", "judging.judge"},
@@ -62,7 +62,7 @@ WITHIN = (
     {"loop.steps"},
     {"unmatched"},
     {"problem"},
-    {"budget", "paper"},
+    {"budget", "paper", "together"},
     {"options", "overlap"},
     {"history", "tuning", "verdict"},
 )  # fmt: skip
