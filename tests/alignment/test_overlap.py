@@ -9,6 +9,8 @@ from invarot.alignment.search import partial
 from invarot.geometry.surfaces import sample_surface
 from invarot.transport import choice
 
+from .clouds import random_turn
+
 TURN = np.linalg.qr(np.random.default_rng(5).normal(size=(3, 3)))[0]
 
 
@@ -267,3 +269,15 @@ def test_a_failed_balanced_answer_names_overlap():
     assert not whole.verdict
     assert 'overlap="auto"' in str(whole.verdict)
     assert "overlap=" not in str(invarot.align(x, x[::-1] @ TURN).verdict)
+
+
+def test_options_without_effect_on_a_part_are_named():
+    rng = np.random.default_rng(3)
+    x = rng.gamma(2.0, size=(120, 3))
+    y = x[:80] @ random_turn(3, rng)
+    plain = invarot.align(x, y, translate=True, overlap="auto")
+    assert plain.notes == ()
+    found = invarot.align(x, y, translate=True, overlap="auto", search=invarot.Search(ordered=True, n_jobs=2))
+    assert [note.split(",")[0] for note in found.notes] == ["ordered: no effect", "n_jobs: no effect"]
+    known = invarot.align(x, y, translate=True, overlap="auto", seeds=[(k, k) for k in range(6)])
+    assert any(note.startswith("seeds: a start only") for note in known.notes)

@@ -39,6 +39,7 @@ from .motions import Clouds, choose_best, choose_motion
 from .search import make_starts, make_waves, solve_wave
 
 Floats = np.ndarray[Any, Any]
+BEFORE_RACE = ("seeds", "triples", "votes")  # the starts of "auto" that come before the ordinary race
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,12 +75,26 @@ def search_partial(problem: Problem, plain: Problem, asked: Asked, rng: np.rando
             break
     records = tuple(StartRecord(one.candidate.name, one.candidate.objective, True) for one in found)
     if rigid:  # the last has been compared with those before
-        return Found((found[-1].candidate, *found[-1].rivals), records)
+        return Found((found[-1].candidate, *found[-1].rivals), records, notes=note_unused(problem, asked, records))
     found.sort(key=lambda one: one.score, reverse=True)
     stacked = namespace(problem.x).stack([one.candidate.map for one in found])
     order = distinct(problem, stacked, range(len(found)))
     answers = [found[k].candidate for k in order if found[k].score >= (1 - SLACK) * found[0].score]
-    return Found((*answers, *found[0].rivals), records)
+    return Found((*answers, *found[0].rivals), records, notes=note_unused(problem, asked, records))
+
+
+def note_unused(problem: Problem, asked: Asked, records: tuple[StartRecord, ...]) -> tuple[str, ...]:
+    """Return notes on options that had no effect, or less than elsewhere, and why."""
+    notes = []
+    if asked.pairs is not None:
+        notes.append("seeds: a start only, since plans of a part have no term for known pairs")
+    given = {"ordered": problem.ordered, "side": asked.side is not None, "n_jobs": asked.n_jobs > 1}
+    if asked.name != "auto":
+        if given["n_jobs"]:
+            notes.append("n_jobs: no effect, since the starts of a part are solved one after the other")
+    elif all(record.name in BEFORE_RACE for record in records):
+        notes += [f"{name}: no effect, since the search ended before a race" for name, used in given.items() if used]
+    return tuple(notes)
 
 
 def propose(problem: Problem, plain: Problem, asked: Asked, rng: np.random.Generator) -> Iterator[tuple[str, Array]]:
