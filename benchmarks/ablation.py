@@ -140,9 +140,12 @@ def run_task(family: str, task: Task, part: int, parts: int, *, args: argparse.N
 
 def summarise(rows: list[dict[str, Any]], out: Path) -> str:
     """Write the page: a table per set, the variants that change nothing in one line."""
-    lines = ["# What each tuned number and each pass is worth", "", *header(
-        "OMP_NUM_THREADS=1 python -m benchmarks.ablation --data DATA --jobs 16 --device cuda --minutes 8",
-    )]  # fmt: skip
+    command = (out / "raw" / "ablation.command.txt").read_text(encoding="utf-8").strip()
+    lines = [
+        "# What each tuned number and each pass is worth",
+        "",
+        *header(f"OMP_NUM_THREADS=1 python -m benchmarks.ablation {command}"),
+    ]
     for family in [name for name in SETS if any(row["set"] == name for row in rows)]:
         some = [row for row in rows if row["set"] == family]
         base = {row["problem"]: row for row in some if row["variant"] == "as it is"}
@@ -203,6 +206,8 @@ def main() -> None:
     raw = args.out / "raw"
     raw.mkdir(parents=True, exist_ok=True)
     if not args.summarise:
+        said = ["DATA" if one == str(args.data) else "OUT" if one == str(args.out) else one for one in sys.argv[1:]]
+        (raw / "ablation.command.txt").write_text(" ".join(said) + "\n", encoding="utf-8")
         jobs: list[tuple[str, Task, int, int]] = []
         for family in reversed(args.sets):  # the largest first
             tasks = list_tasks(family, range(args.first, args.first + SEEDS.get(family, 1)), args.data)
