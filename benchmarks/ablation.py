@@ -24,6 +24,7 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from functools import partial
+from itertools import zip_longest
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -208,12 +209,13 @@ def main() -> None:
     if not args.summarise:
         said = ["DATA" if one == str(args.data) else "OUT" if one == str(args.out) else one for one in sys.argv[1:]]
         (raw / "ablation.command.txt").write_text(" ".join(said) + "\n", encoding="utf-8")
-        jobs: list[tuple[str, Task, int, int]] = []
+        queues: list[list[tuple[str, Task, int, int]]] = []
         for family in reversed(args.sets):  # the largest first
             tasks = list_tasks(family, range(args.first, args.first + SEEDS.get(family, 1)), args.data)
             tasks = tasks[:: max(1, len(tasks) // args.most)] if args.most else tasks
             parts = PARTS if family in WORDS else 1
-            jobs += [(family, task, part, parts) for task in tasks for part in range(parts)]
+            queues.append([(family, task, part, parts) for task in tasks for part in range(parts)])
+        jobs = [job for turn in zip_longest(*queues) for job in turn if job is not None]  # in turn, should time run out
         work = partial(run_task, args=args, until=time.time() + 60 * args.minutes)
         with ProcessPoolExecutor(args.jobs, mp_context=get_context("spawn")) as pool:
             for done in [pool.submit(work, *job) for job in jobs]:
