@@ -141,12 +141,9 @@ def run_task(family: str, task: Task, part: int, parts: int, *, args: argparse.N
 
 def summarise(rows: list[dict[str, Any]], out: Path) -> str:
     """Write the page: a table per set, the variants that change nothing in one line."""
-    command = (out / "raw" / "ablation.command.txt").read_text(encoding="utf-8").strip()
-    lines = [
-        "# What each tuned number and each pass is worth",
-        "",
-        *header(f"OMP_NUM_THREADS=1 python -m benchmarks.ablation {command}"),
-    ]
+    commands = (out / "raw" / "ablation.command.txt").read_text(encoding="utf-8").splitlines()
+    lines = ["# What each tuned number and each pass is worth", ""]
+    lines += header(*(f"OMP_NUM_THREADS=1 python -m benchmarks.ablation {one}" for one in commands))
     for family in [name for name in SETS if any(row["set"] == name for row in rows)]:
         some = [row for row in rows if row["set"] == family]
         base = {row["problem"]: row for row in some if row["variant"] == "as it is"}
