@@ -207,8 +207,8 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
     axis.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0))
     footnote(
         figure,
-        "Mean over directions and its 95 % interval, of all runs that are stored; the verdict counts the quiet ones. A run is\n"
-        f"stopped after {LIMIT} seconds: such a time is a lower bound.",
+        "Mean over directions and its 95 % interval, of all runs that are stored; the verdict counts the quiet ones.\n"
+        "The time of a run that was stopped is a lower bound.",
     )
     figure.tight_layout()
     return figure
