@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from ..alignment.verdict import Resolution, Verdict
+from .alternation import Views
 from .coarse import Groups
 from .graph import nearest_cells
 from .rivals import measure_lead
-from .search import Choice, Views, search
+from .search import Choice, search
 
 Floats = np.ndarray[Any, Any]
 Found = tuple[Groups, Groups, list[Choice]]
