@@ -48,7 +48,7 @@ def measure(task: Task, system: str, device: str, context: Context) -> list[Row]
     except (InputError, MissingExtra):
         return []  # another machine has one
     sizes = Sizes.of(context.quick, len(pair.x), cuda=on_cuda(x))
-    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else math.nan
+    load = _read_load()
     shared: Row = {"pair": task.name, "words": len(pair.x), "device": device, "load": round(load, 1),
                    "cores": os.cpu_count() or 1, "own_cores": _count_own_cores(), "probe": round(time_probe(), 4)}  # fmt: skip
     rows: list[Row] = []
@@ -56,6 +56,7 @@ def measure(task: Task, system: str, device: str, context: Context) -> list[Row]
 
     def note(name: str, stopped: bool) -> None:
         spent = {"seconds": time.perf_counter() - begun, "cpu_seconds": time.process_time() - worked}
+        shared["load"] = round(max(load, _read_load()), 1)  # of the machine, before and after: the higher one
         rows.append(
             {**shared, "system": name, **{key: round(value, 3) for key, value in spent.items()}, "stopped": stopped}
         )
@@ -105,6 +106,10 @@ def time_probe(size: int = 1500, rounds: int = 3) -> float:
         np.exp(a @ (a.T / 100)).sum(axis=0)
         times.append(time.perf_counter() - begun)
     return min(times)
+
+
+def _read_load() -> float:
+    return os.getloadavg()[0] if hasattr(os, "getloadavg") else math.nan
 
 
 def _count_own_cores() -> int:
