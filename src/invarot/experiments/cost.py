@@ -181,15 +181,13 @@ def summary(rows: list[Row]) -> list[Row]:
     """Return one line per system and device: the mean of its quiet runs over directions."""
     found = []
     for system, device in dict.fromkeys((row["system"], row["device"]) for row in rows):
-        some = [row["seconds"] for row in rows if (row["system"], row["device"]) == (system, device) and is_quiet(row)]
+        kept = [row for row in rows if (row["system"], row["device"]) == (system, device) and is_quiet(row)]
+        some, probes = [row["seconds"] for row in kept], [row["probe"] for row in kept if "probe" in row]
         line: Row = {"system": system, "device": device, "runs": len(some)}
         if some:
-            probes = [
-                row["probe"] for row in rows if (row["system"], row["device"]) == (system, device) and "probe" in row
-            ]
             line |= {"seconds": round(float(np.mean(some)), 2), "least": min(some), "most": max(some),
                      "probe": round(float(np.mean(probes)), 4) if probes else None,
-                     "stopped": sum(bool(row.get("stopped")) for row in rows if (row["system"], row["device"]) == (system, device))}  # fmt: skip
+                     "stopped": sum(bool(row.get("stopped")) for row in kept)}  # fmt: skip
         found.append(line)
     return found
 
