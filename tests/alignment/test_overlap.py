@@ -1,5 +1,7 @@
 """Clouds of which only a part corresponds."""
 
+import importlib
+
 import numpy as np
 import pytest
 
@@ -281,3 +283,15 @@ def test_options_without_effect_on_a_part_are_named():
     assert [note.split(",")[0] for note in found.notes] == ["ordered: no effect", "n_jobs: no effect"]
     known = invarot.align(x, y, translate=True, overlap="auto", seeds=[(k, k) for k in range(6)])
     assert any(note.startswith("seeds: a start only") for note in known.notes)
+
+
+def test_clouds_that_correspond_in_full_have_one_answer_and_cost_nothing_more(monkeypatch):
+    x = surface(150, 6)
+    y = x[::-1] @ TURN + [1.0, 0.0, 2.0]
+    part = invarot.align(x, y, translate=True, overlap="auto")
+    assert part.overlap == pytest.approx((1.0, 1.0), abs=1e-3)
+    monkeypatch.setattr(importlib.import_module("invarot.alignment.align"), "search_partial", None)  # not called
+    whole = invarot.align(x, y, translate=True)
+    np.testing.assert_allclose(part.transform(x), whole.transform(x), atol=1e-3)
+    np.testing.assert_array_equal(part.matches(), whole.matches())
+    assert whole.overlap is None

@@ -174,7 +174,10 @@ def solve_on_surfaces(problem: Problem, name: str, maps: Array, rng: np.random.G
         candidate = find_plan(problem, as_like(w, problem.x), name)
     if problem.overlap.x is None:
         shares = match_on_surfaces(x, y, to_numpy(candidate.map).astype(np.float64))
-        spread = [share[one.tree.query(all_)[1]] for share, one, all_ in zip(shares, (x, y), points, strict=True)]
+        spread = [
+            share if len(one) == len(every) else share[one.tree.query(every)[1]]
+            for share, one, every in zip(shares, (x, y), points, strict=True)
+        ]
         candidate = replace(candidate, matched=(as_like(spread[0], problem.x), as_like(spread[1], problem.x)))
     rivals = tuple(find_plan(problem, as_like(one, problem.x), name) for one in chosen.rivals[:FINALISTS])
     return Solved(chosen.score, candidate, not rivals, rivals)
