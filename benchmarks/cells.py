@@ -1,9 +1,9 @@
 """Two assays of one tissue, our default call: on simulated tissues and on SNARE-seq.
 
-    python benchmarks/cells.py simulated --draws 50 --first 1000 --out results
-    python benchmarks/cells.py snare --data DATA --out results        # all cells; disjoint halves; a type missing
-    python benchmarks/cells.py large                                  # 20,000 × 20,000 cells, 50 features: time and memory
-    python benchmarks/cells.py picture --data DATA --out results      # SNARE-seq before and after (needs anndata, matplotlib)
+    python -m benchmarks.cells simulated --draws 50 --first 1000 --out results
+    python -m benchmarks.cells snare --data DATA --out results        # all cells; disjoint halves; a type missing
+    python -m benchmarks.cells large                                  # 20,000 × 20,000 cells, 50 features: time and memory
+    python -m benchmarks.cells picture --data DATA --out results      # SNARE-seq before and after (needs anndata, matplotlib)
 
 DATA holds snare/ (SNAREseq_{rna,atac}_{feat.npy,types.txt}). Labels and pairs are used to score alone. Rows go to cells.csv; those
 that are there are not run again. ``--jobs N`` runs N problems at once. Times are CPU seconds of the process. Choices were made on
@@ -28,8 +28,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from simulated_cells import simulate
 
+from benchmarks.simulated_cells import simulate
 from invarot.cells import foscttm
 from invarot.cells.assays import Joined, join_assays, matched_shares
 from invarot.cells.embedding import place_cells

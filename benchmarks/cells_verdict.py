@@ -1,9 +1,9 @@
 """Fit and report the rule by which :mod:`invarot.cells` says whether it is right.
 
-    python benchmarks/cells_verdict.py solve --first 100 --draws 40 --out results/raw --jobs 2     # numbers below 1000: to fit
-    python benchmarks/cells_verdict.py fit --out results/raw                                       # writes src/invarot/cells/rule.json
-    python benchmarks/cells_verdict.py solve --first 1100 --draws 20 --out results/raw             # from 1000 on: to report
-    python benchmarks/cells_verdict.py report --out results/raw
+    python -m benchmarks.cells_verdict solve --first 100 --draws 40 --out results --jobs 2     # numbers below 1000: to fit
+    python -m benchmarks.cells_verdict fit --out results                                       # writes src/invarot/cells/rule.json
+    python -m benchmarks.cells_verdict solve --first 1100 --draws 20 --out results             # from 1000 on: to report
+    python -m benchmarks.cells_verdict report --out results
 
 For each number: a tissue (its cells in both assays or in different halves, in turn), the same with a type missing from one assay, and
 the RNA of one tissue with the chromatin of another of a different form. Right: at least 90 % of the labels that five neighbours could
@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from cells import Data, run_case
 from scipy.optimize import minimize
-from simulated_cells import simulate
 
+from benchmarks.cells import Data, run_case
+from benchmarks.simulated_cells import simulate
 from invarot.cells import verdict
 
 RULE_FILE = Path(verdict.__file__).with_name("rule.json")
@@ -127,7 +127,7 @@ def fit(rows: list[dict[str, Any]]) -> dict[str, Any]:
     made["aligned"] = round(pass_few(held["fine"][~fine]), 3)
     made["failed"] = 0.3
     made["resolution"] = {**pack(names, slopes), "low": round(float(low), 3), "high": round(float(high), 3)}
-    made["made_by"] = "python benchmarks/cells_verdict.py fit"
+    made["made_by"] = "python -m benchmarks.cells_verdict fit"
     return made
 
 
@@ -169,7 +169,7 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=40)
     parser.add_argument("--cells", type=int, help="of each tissue; 500 to 2,500 by default")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--out", type=Path, default=Path("results/raw"))
+    parser.add_argument("--out", type=Path, default=Path("results"))
     chosen = parser.parse_args()
     chosen.out.mkdir(parents=True, exist_ok=True)
     fitted, reported = chosen.out / "cells_verdict.fit.csv", chosen.out / "cells_verdict.report.csv"

@@ -58,7 +58,7 @@ WITHIN = (
     {"contest", "elsewhere"},
     {"loop.stages", "loop.batches", "neighbourhoods"},
     {"loop.alternate"},
-    {"loop.partial"},
+    {"loop.partial", "loop.momentum"},
     {"loop.steps"},
     {"unmatched"},
     {"problem"},

@@ -128,7 +128,9 @@ def test_streamed_plans_of_a_part_give_the_dense_answer(monkeypatch):
     x, y, _ = missing_clusters()
     dense = invarot.align(x, y, translate=True, overlap="auto")
     needed = choice.memory_needed
-    monkeypatch.setattr(choice, "memory_needed", lambda *args, dense: 2**60 if dense else needed(*args, dense=dense))
+    monkeypatch.setattr(
+        choice, "memory_needed", lambda *args, dense, **rest: 2**60 if dense else needed(*args, dense=dense, **rest)
+    )
     streamed = invarot.align(x, y, translate=True, overlap="auto")
     assert dense.history[-1].mode != streamed.history[-1].mode
     np.testing.assert_allclose(streamed.map, dense.map, atol=1e-8)

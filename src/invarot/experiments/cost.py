@@ -27,7 +27,7 @@ OURS = "l_∞-InvarOT"
 FRACTION = 2.0  # times: "a fraction of the cost" is less than half of it
 DEVICES = {"cpu": "one core", "cuda": "one GPU"}
 GAMES = "adversarial"  # at the original's size only on a GPU
-LIMIT = 200  # seconds: a run is stopped then, and its time is a lower bound; ours is done in a tenth of it on one core
+LIMIT = 100  # seconds: a run is stopped then, and its time is a lower bound; ours is done in a tenth of it on one core
 
 
 def cells(context: Context) -> Sequence[Cell]:

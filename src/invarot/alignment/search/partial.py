@@ -55,24 +55,26 @@ def search_partial(problem: Problem, plain: Problem, asked: Asked, rng: np.rando
     """Return the answers for a problem in which mass may stay unmatched; ``plain`` is the same problem with all mass matched.
 
     The search ends when a map wins clearly or holds for unseen points, when two batches of starts lead to the same best map, or
-    with the last batch; rigid motions, whose rivals were looked for, also when a further batch finds nothing better.
+    with the last batch. The best rigid motion of a batch is compared with those of the next.
     Maps are compared by how much nearer they bring points to targets than chance does, rigid motions by how much of the surfaces
     they lay on each other: objectives of plans that match other shares of the mass cannot be compared.
     """
     found: list[Solved] = []
+    rigid = is_rigid(problem)
     for name, maps in propose(problem, plain, asked, rng):
-        rigid = is_rigid(problem)
         if rigid:
+            maps = namespace(maps).concat([*(one.candidate.map[None] for one in found[-1:]), maps])
             solved = solve_on_surfaces(problem, name, maps, rng, stay=asked.name != "auto")
         else:
             solved = solve_best(problem, name, maps, rng)
-        before = max(found, key=lambda one: one.score, default=None)
+        before = found[-1] if rigid and found else max(found, key=lambda one: one.score, default=None)
         found.append(solved)
         same = before is not None and same_answer(problem, before.candidate.map, solved.candidate.map)
-        worse = before is not None and solved.score <= before.score
-        if solved.clear or same or (rigid and worse) or explains_unseen_part(problem, solved.candidate, rng):
+        if solved.clear or same or explains_unseen_part(problem, solved.candidate, rng):
             break
     records = tuple(StartRecord(one.candidate.name, one.candidate.objective, True) for one in found)
+    if rigid:  # the last has been compared with those before
+        return Found((found[-1].candidate, *found[-1].rivals), records)
     found.sort(key=lambda one: one.score, reverse=True)
     stacked = namespace(problem.x).stack([one.candidate.map for one in found])
     order = distinct(problem, stacked, range(len(found)))
