@@ -22,12 +22,13 @@ def test_points_at_one_place_are_counted(lib):
     np.testing.assert_array_equal(lib.numpy(count_ties(flat, flat)), 9)
 
 
-def test_the_corners_of_a_cube_need_a_copy():
+@pytest.mark.parametrize(("n", "m", "d"), [(42, 68, 4), (33, 30, 5)])
+def test_the_corners_of_a_cube_need_a_copy(n, m, d):
     """A cube turns onto itself in many ways: only how many points are at each corner can tell them apart."""
-    rng = np.random.default_rng([7, 68])
-    x, y = (rng.integers(0, 2, size=(n, 4)).astype(float) for n in (42, 68))
-    assert "lattice" in why(x, y, np.eye(4))
-    assert why(x, x[::-1], np.eye(4)) is None
+    rng = np.random.default_rng(7)
+    x, y = (rng.integers(0, 2, size=(count, d)).astype(float) for count in (n, m))
+    assert "lattice" in why(x, y, np.eye(d))
+    assert why(x, x[::-1], np.eye(d)) is None
     assert invarot.align(x, y, effort="quick").verdict.word == "failed"
 
 
