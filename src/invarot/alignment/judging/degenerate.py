@@ -45,7 +45,7 @@ def count_ties(points: Array, others: Array) -> Array:
 def _is_lattice(images: Array, y: Array, ties: Array, ties_y: Array) -> bool:
     """Return whether every second point shares its place, on both sides, and images and their targets not as many."""
     xp = namespace(y)
-    if min(float(xp.mean(ties)), float(xp.mean(ties_y))) < 3 / 2:
+    if min(float(xp.mean(ties)), float(xp.mean(ties_y))) < 1 + 1 / 2:  # itself, and every second one another
         return False
     here, there = ties / images.shape[0], ties_y[nearest(images, y)] / y.shape[0]
     return float(xp.mean(xp.abs(here - there))) > SAME_ANSWER * float(xp.mean(here))
