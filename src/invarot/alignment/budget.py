@@ -13,6 +13,7 @@ from .tuning import (
     COARSE_EPSILON,
     DECAY,
     FIRST_EPSILON,
+    LAST_EPSILON,
     LOOSER,
     ROUGH_STEPS,
     SEARCH_FLOOR,
@@ -141,7 +142,7 @@ def make_budgets(solver: Solver, spacing: float) -> Budgets:
     adaptive = schedule is None
     if schedule is None:
         # what single points change below the tolerance of the marginals does not show
-        sharpest = min(max(spacing, Sinkhorn.plan_tol) / LOOSER, COARSE_EPSILON)
+        sharpest = min(max(spacing, Sinkhorn.plan_tol) / LOOSER, LAST_EPSILON)
         schedule = Schedule(FIRST_EPSILON, DECAY, max(sharpest, SEARCH_FLOOR), adaptive=True)
     elif not isinstance(schedule, Schedule):
         schedule = Schedule.fixed(float(schedule))
