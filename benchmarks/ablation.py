@@ -24,6 +24,7 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from functools import partial
+from itertools import zip_longest
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -140,9 +141,9 @@ def run_task(family: str, task: Task, part: int, parts: int, *, args: argparse.N
 
 def summarise(rows: list[dict[str, Any]], out: Path) -> str:
     """Write the page: a table per set, the variants that change nothing in one line."""
-    lines = ["# What each tuned number and each pass is worth", "", *header(
-        "OMP_NUM_THREADS=1 python -m benchmarks.ablation --data DATA --jobs 16 --device cuda --minutes 8",
-    )]  # fmt: skip
+    commands = (out / "raw" / "ablation.command.txt").read_text(encoding="utf-8").splitlines()
+    lines = ["# What each tuned number and each pass is worth", ""]
+    lines += header(*(f"OMP_NUM_THREADS=1 python -m benchmarks.ablation {one}" for one in commands))
     for family in [name for name in SETS if any(row["set"] == name for row in rows)]:
         some = [row for row in rows if row["set"] == family]
         base = {row["problem"]: row for row in some if row["variant"] == "as it is"}
@@ -203,12 +204,15 @@ def main() -> None:
     raw = args.out / "raw"
     raw.mkdir(parents=True, exist_ok=True)
     if not args.summarise:
-        jobs: list[tuple[str, Task, int, int]] = []
+        said = ["DATA" if one == str(args.data) else "OUT" if one == str(args.out) else one for one in sys.argv[1:]]
+        (raw / "ablation.command.txt").write_text(" ".join(said) + "\n", encoding="utf-8")
+        queues: list[list[tuple[str, Task, int, int]]] = []
         for family in reversed(args.sets):  # the largest first
             tasks = list_tasks(family, range(args.first, args.first + SEEDS.get(family, 1)), args.data)
             tasks = tasks[:: max(1, len(tasks) // args.most)] if args.most else tasks
             parts = PARTS if family in WORDS else 1
-            jobs += [(family, task, part, parts) for task in tasks for part in range(parts)]
+            queues.append([(family, task, part, parts) for task in tasks for part in range(parts)])
+        jobs = [job for turn in zip_longest(*queues) for job in turn if job is not None]  # in turn, should time run out
         work = partial(run_task, args=args, until=time.time() + 60 * args.minutes)
         with ProcessPoolExecutor(args.jobs, mp_context=get_context("spawn")) as pool:
             for done in [pool.submit(work, *job) for job in jobs]:

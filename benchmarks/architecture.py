@@ -96,6 +96,7 @@ REASONS: dict[str, dict[float, str]] = {
     "judging/degenerate.py": {64: "rounding"},
     "judging/hints.py": {0.05: "5 to 95 % in 19 steps", 0.95: "same", 19: "same", 1e-9: "rounding", 1e-300: "rounding"},
     "loop/alternate.py": {1e-300: "rounding"},
+    "loop/momentum.py": {3: "formula"},
     "loop/batches.py": {8: "block", 62: "random seeds"},
     "loop/partial.py": {64: "rounding", 1e-6: "rounding", 1e-9: "rounding", 1e-12: "rounding"},
     "search/heats.py": {1e-12: "range of single precision", 1e12: "same"},

@@ -31,7 +31,7 @@ PARTS = (
     ("alignment.search.search", "solve_in_stages"), ("alignment.search.search", "explains_unseen"),
     ("starts.portfolio", "signature"), ("starts.portfolio", "axes"), ("alignment.align", "improve"),
     ("alignment.align", "judge"), ("alignment.evidence", "try_unseen"), ("alignment.evidence", "_make_null"),
-    ("alignment.evidence", "hold_out"), ("alignment.evidence", "run_contest"),
+    ("alignment.evidence", "hold_out"), ("alignment.judging.judge", "run_contest"),
     ("alignment.align", "advise"), ("alignment.align", "package"), ("alignment.package", "correct"),
 )  # fmt: skip
 

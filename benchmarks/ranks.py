@@ -1,6 +1,6 @@
 """One solve over several ranks: seconds, CPU seconds, memory of the x side and bytes sent per rank; on CUDA against one device.
 
-    python benchmarks/ranks.py --ranks 1 2 4 --n 20000 --m 20000 --d 100 [--start auto] --out results/ranks.json
+    python benchmarks/ranks.py --ranks 1 2 4 --n 20000 --m 20000 --d 100 [--start auto] [--cut] --out results/ranks.json
     torchrun --nproc-per-node=1 benchmarks/ranks.py --cuda --points 200000 --dimensions 100
 
 The first starts the ranks itself (gloo, one thread each) and solves from a given start at a fixed schedule, so that all of the work
@@ -41,7 +41,7 @@ def make(n: int, m: int, d: int) -> tuple[Any, Any, Any, Any]:
     x = centres[rng.integers(0, 40, n)] + 0.5 * rng.standard_gamma(2.0, (n, d), dtype=np.float32) * spread
     x /= np.linalg.norm(x, axis=1, keepdims=True)
     turn = np.linalg.qr(rng.standard_normal((d, d)))[0]
-    y = x[rng.permutation(n)[:m]] @ turn.astype(np.float32)
+    y = x[rng.permutation(max(n, m))[:m] % n] @ turn.astype(np.float32)
     y += np.float32(0.3 / d**0.5) * rng.standard_normal((m, d), dtype=np.float32)
     u, _, vt = np.linalg.svd(turn + 0.3 * rng.standard_normal((d, d)) / d**0.5)
     return x, y, turn, (u @ vt).astype(np.float32)
@@ -54,15 +54,17 @@ def solve_rank(args: argparse.Namespace) -> dict[str, Any]:
     rank, count = args.rank, args.ranks[0]
     x, y, turn, start = make(args.n, args.m, args.d)
     x = x[args.n * rank // count : args.n * (rank + 1) // count].copy()
+    y = y[args.m * rank // count : args.m * (rank + 1) // count].copy() if args.cut else y
     dist.init_process_group("gloo", init_method=f"file://{args.meet}", rank=rank, world_size=count)
     made: list[Shards] = []
     keep = Shards.of
     Shards.of = classmethod(lambda cls, *rest: made.append(keep(*rest)) or made[-1])  # type: ignore[assignment, method-assign]
     steps: list[tuple[int, int]] = []
-    distributed.align(x[:200], y[:200], start=start, solver=Sinkhorn(schedule=0.1, max_iter=1))
+    distributed.align(x[:200], y[:200], start=start, cut_y=args.cut, solver=Sinkhorn(schedule=0.1, max_iter=1))
     made.clear()
     dist.barrier()
     rows, tall = len(x) * args.d * 4, _resident()
+    targets = len(y) * args.d * 4
     begun, cpu = time.perf_counter(), time.process_time()
     given: dict[str, Any] = {
         "given": {"start": start, "solver": Sinkhorn(schedule=SCHEDULE, max_iter=args.steps, memory=args.memory)},
@@ -70,15 +72,15 @@ def solve_rank(args: argparse.Namespace) -> dict[str, Any]:
     }[args.start]
     watch = _Watch()
     result = distributed.align(
-        x, y, **given,
-        on_step=lambda step: (steps.append((step.inner_iterations, made[0].sent)), watch.look()),
+        x, y, cut_y=args.cut, **given,
+        on_step=lambda step: (steps.append((step.inner_iterations, *(one.sent for one in made))), watch.look()),
     )  # fmt: skip
     ended, spent = time.perf_counter(), time.process_time()
     dist.destroy_process_group()
     return {
         "rank": rank, "seconds": ended - begun, "cpu": spent - cpu,
         "steps_seconds": watch.seconds - begun, "steps_cpu": watch.cpu - cpu,
-        "x_bytes": rows, "grown_mib": (watch.most - tall) / 2**20, "steps": steps, "verdict": result.verdict.word,
+        "x_bytes": rows, "y_bytes": targets, "grown_mib": (watch.most - tall) / 2**20, "steps": steps, "verdict": result.verdict.word,
         "off": float(np.linalg.norm(result.map - turn) / args.d**0.5), "m": args.m, "d": args.d,
     }  # fmt: skip
 
@@ -102,6 +104,7 @@ def run_ranks(args: argparse.Namespace, count: int) -> list[dict[str, Any]]:
         environment = {**os.environ, "OMP_NUM_THREADS": "1"}
         command = [sys.executable, __file__, "--meet", f"{folder}/meet", "--ranks", str(count), "--n", str(args.n),
                    "--m", str(args.m), "--d", str(args.d), "--steps", str(args.steps), "--memory", args.memory, "--start", args.start]  # fmt: skip
+        command += ["--cut"] if args.cut else []
         running = [
             subprocess.Popen([*command, "--rank", str(rank)], env=environment, stdout=subprocess.PIPE, text=True)
             for rank in range(count)
@@ -168,6 +171,7 @@ def main() -> None:
     parser.add_argument("--dimensions", "--d", dest="d", type=int, default=100)
     parser.add_argument("--steps", type=int, default=4)
     parser.add_argument("--memory", default="1GiB")
+    parser.add_argument("--cut", action="store_true", help="cut y over the ranks as well")
     parser.add_argument("--start", choices=("given", "auto"), default="given")
     parser.add_argument("--cuda", action="store_true", help="inside torchrun: NCCL against one device")
     parser.add_argument("--out", type=Path)
@@ -188,6 +192,7 @@ def main() -> None:
         "m": args.m,
         "d": args.d,
         "start": args.start,
+        "cut": args.cut,
         "runs": {},
     }
     for count in args.ranks:

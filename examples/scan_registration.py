@@ -3,8 +3,8 @@ Two scans of one thing
 ======================
 
 Two scans see different parts: a quarter of each has no counterpart. ``register`` estimates the overlap, turns and shifts. But for its
-handle the vase is a body of revolution: another turn about its axis lays as much of the scans on each other. So the verdict is
-*doubtful*, although the answer is right.
+handle the vase is a body of revolution: another turn about its axis lays as much of the scans on each other. There the handle of each
+scan would stand where the other scan has seen nothing but the body, and that tells the two apart.
 """
 
 import numpy as np

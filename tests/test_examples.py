@@ -16,7 +16,7 @@ SAYS = {  # patterns: equal numbers are equal, a small one is small
     "other_dimension": r"with the missing points weighted 0: 100% by the plan",
     "gromov_wasserstein": r"alignment +(\d\.\d{4}).*alone +\1.*loss +(\d+\.\d{4}).*‖M‖² +\2.*moves the plan by \d\.\de-(0[6-9]|1\d) ",
     "known_pairs": r"with 3 pairs:  100% matched; aligned",
-    "scan_registration": r"verdict doubtful.*where points belong: 0\.0",
+    "scan_registration": r"verdict aligned.*where points belong: 0\.0",
     "words_in_python": r"water +→ agua.*8\d% of 407 everyday words right.*after loading: {'water': \[\('agua'",
     "words_in_the_shell": r"Water: not in the vocabulary, water is.*1000 translations.*precision@1 +0\.8",
     "cells_two_assays": r"types carried over from RNA: [789]\d% right",

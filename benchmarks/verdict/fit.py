@@ -29,7 +29,7 @@ COUNTS = ("points", "rivals", "better")
 SIGNS = {"nearer": 1, "drift": 1, "shape": 1, "crowding": 1, "near": -1, "better": -1, "rivals": -1}
 FINE, COARSE, LABELS = 0.05, 0.2, 0.9
 WRONG_ALIGNED, WRONG_COARSE = 0.003, 0.01  # of the wrong ones of families left out, what thresholds may let through
-TAIL = 0.03  # share of the wrong ones from which this is extrapolated
+TAIL = 0.04  # share of the wrong ones from which this is extrapolated
 PENALTY = 3.0
 KNOTS = 10
 

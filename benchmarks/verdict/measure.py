@@ -37,7 +37,7 @@ def measure(path: Path, make: Any, family: str, seed: int) -> list[dict[str, Any
         row = {"family": family, "seed": seed, "problem": str(kept["name"]), "related": int(kept["related"])}
         row |= {name: kept[name][k].item() for name in KEPT}
         row["foscttm"] = row["foscttm"] if row["related"] else 0.5
-        degenerate = int(find_degenerate(problem, evidence) is not None)
+        degenerate = int(find_degenerate(problem, w.astype(np.float64), evidence) is not None)
         rows.append({**row, **asdict(evidence), "degenerate": degenerate})
     return rows
 

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from . import baselines, cells, clouds, distributed, migration, stores, translation, words
     from .alignment.align import align
     from .alignment.history import History, StartRecord, Status, Step
-    from .alignment.many import ManyAlignment, align_many
+    from .alignment.many import align_many
+    from .alignment.many_result import ManyAlignment
     from .alignment.options import Exact, Rotations, Schatten, Search, Sinkhorn, Stages
     from .alignment.paper import paper
     from .alignment.result import Alignment
@@ -37,7 +38,8 @@ _ROOMS = ("baselines", "cells", "clouds", "distributed", "migration", "stores", 
 # Imported on first use: the command line has to be able to answer Ctrl-C before NumPy and SciPy are loaded.
 _PLACES = {
     "alignment.align": ("align",),
-    "alignment.many": ("ManyAlignment", "align_many"),
+    "alignment.many": ("align_many",),
+    "alignment.many_result": ("ManyAlignment",),
     "alignment.history": ("History", "StartRecord", "Status", "Step"),
     "alignment.options": ("Exact", "Rotations", "Schatten", "Search", "Sinkhorn", "Stages"),
     "alignment.paper": ("paper",),

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from .alignment.history import History, Step
-from .alignment.many import ManyAlignment, Pair
+from .alignment.many_result import ManyAlignment, Pair
 from .alignment.result import Alignment
 from .alignment.verdict import WORDS
 from .arrays import Array, to_numpy

@@ -7,6 +7,7 @@ import pytest
 
 from invarot import Rotations, Schatten
 from invarot.alignment.evidence import effective_dimensions, gather_evidence, hold_out
+from invarot.alignment.judging.judge import measure
 from invarot.geometry.orthogonal import polar
 
 from .clouds import posed, random_turn, turned
@@ -62,7 +63,7 @@ def test_a_null_is_asked_for_less():
 def test_tiny_clouds_are_no_evidence():
     for n, d in ((2, 1), (3, 3), (4, 2)):
         x, y, turn, _ = turned(n, d)
-        found = gather_evidence(posed(x, y), turn, np.random.default_rng(0))
+        found = measure(posed(x, y), turn, np.random.default_rng(0))
         assert np.isfinite([found.gain, found.split, found.surplus, found.twins, found.shape, found.crowding]).all()
         assert found.points == n
     constant = posed(np.ones((6, 2)), np.ones((6, 2)))

@@ -1,5 +1,7 @@
 """Clouds of which only a part corresponds."""
 
+import importlib
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,8 @@ from invarot.alignment.overlap import Scales, check_overlap, choose_cut, match_o
 from invarot.alignment.search import partial
 from invarot.geometry.surfaces import sample_surface
 from invarot.transport import choice
+
+from .clouds import random_turn
 
 TURN = np.linalg.qr(np.random.default_rng(5).normal(size=(3, 3)))[0]
 
@@ -128,7 +132,9 @@ def test_streamed_plans_of_a_part_give_the_dense_answer(monkeypatch):
     x, y, _ = missing_clusters()
     dense = invarot.align(x, y, translate=True, overlap="auto")
     needed = choice.memory_needed
-    monkeypatch.setattr(choice, "memory_needed", lambda *args, dense: 2**60 if dense else needed(*args, dense=dense))
+    monkeypatch.setattr(
+        choice, "memory_needed", lambda *args, dense, **rest: 2**60 if dense else needed(*args, dense=dense, **rest)
+    )
     streamed = invarot.align(x, y, translate=True, overlap="auto")
     assert dense.history[-1].mode != streamed.history[-1].mode
     np.testing.assert_allclose(streamed.map, dense.map, atol=1e-8)
@@ -265,3 +271,27 @@ def test_a_failed_balanced_answer_names_overlap():
     assert not whole.verdict
     assert 'overlap="auto"' in str(whole.verdict)
     assert "overlap=" not in str(invarot.align(x, x[::-1] @ TURN).verdict)
+
+
+def test_options_without_effect_on_a_part_are_named():
+    rng = np.random.default_rng(3)
+    x = rng.gamma(2.0, size=(120, 3))
+    y = x[:80] @ random_turn(3, rng)
+    plain = invarot.align(x, y, translate=True, overlap="auto")
+    assert plain.notes == ()
+    found = invarot.align(x, y, translate=True, overlap="auto", search=invarot.Search(ordered=True, n_jobs=2))
+    assert [note.split(",")[0] for note in found.notes] == ["ordered: no effect", "n_jobs: no effect"]
+    known = invarot.align(x, y, translate=True, overlap="auto", seeds=[(k, k) for k in range(6)])
+    assert any(note.startswith("seeds: a start only") for note in known.notes)
+
+
+def test_clouds_that_correspond_in_full_have_one_answer_and_cost_nothing_more(monkeypatch):
+    x = surface(150, 6)
+    y = x[::-1] @ TURN + [1.0, 0.0, 2.0]
+    part = invarot.align(x, y, translate=True, overlap="auto")
+    assert part.overlap == pytest.approx((1.0, 1.0), abs=1e-3)
+    monkeypatch.setattr(importlib.import_module("invarot.alignment.align"), "search_partial", None)  # not called
+    whole = invarot.align(x, y, translate=True)
+    np.testing.assert_allclose(part.transform(x), whole.transform(x), atol=1e-3)
+    np.testing.assert_array_equal(part.matches(), whole.matches())
+    assert whole.overlap is None

@@ -124,11 +124,12 @@ def refusals():
     return told
 
 
-def interrupted(path, count):
+def interrupted(path, count, cut_y=""):
     """Three ranks that end in the middle, or some that resume; the map, the steps and whether the file is left."""
     x, y, turn = clouds()
-    options = {"start": turn, "solver": Sinkhorn(schedule=Schedule(0.1, 0.7, 0.01))}
+    options = {"start": turn, "solver": Sinkhorn(schedule=Schedule(0.1, 0.7, 0.01)), "cut_y": bool(cut_y)}
     ranks, seen = int(count), []
+    y = cut(y, dist.get_rank(), ranks) if cut_y else y
 
     def watch(step):
         seen.append(step.epsilon)

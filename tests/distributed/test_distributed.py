@@ -140,11 +140,13 @@ def test_files_under_torchrun(tmp_path):
     assert [len(part.plan.u) for part in parts] == [150, 150]
 
 
-def test_a_checkpoint_resumes_with_another_number_of_ranks(tmp_path):
+@pytest.mark.parametrize("cut", [(), ("cut",)])
+def test_a_checkpoint_resumes_with_another_number_of_ranks(tmp_path, cut):
+    """Also where y is cut after, and was not before."""
     path = str(tmp_path / "state")
     stopped = run_ranks(3, "interrupted", path, "3")[0]
     assert [left for _, _, left in stopped] == [True] * 3
-    resumed = run_ranks(2, "interrupted", path, "2")[0]
+    resumed = run_ranks(2, "interrupted", path, "2", *cut)[0]
     whole = run_ranks(1, "interrupted", path + "-none", "1")[0][0]
     for map_, seen, left in resumed:
         np.testing.assert_allclose(map_, whole[0], atol=1e-3)  # to the tolerance of a solve

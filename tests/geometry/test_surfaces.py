@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation
 from invarot.geometry import surfaces
 from invarot.geometry.surfaces import (
     find_slip,
+    find_unseen,
     measure_gaps,
     measure_misfit,
     measure_relative_gaps,
@@ -187,3 +188,24 @@ def test_points_far_from_a_surface_without_extent_do_not_overflow():
     misfit = measure_misfit(flat, far, w)
     assert np.all((misfit >= 0) & (misfit <= 1))
     assert all(np.isfinite(gap).all() for gap in measure_relative_gaps(flat, far, w))
+
+
+def test_what_lies_beyond_a_border_is_unseen_and_what_stands_on_a_surface_is_not():
+    rng = np.random.default_rng(12)
+    floor = np.column_stack([rng.uniform(-1, 1, (400, 2)), np.zeros(400)])
+    wider = np.column_stack([rng.uniform(-1, 2, 600), rng.uniform(-1, 1, 600), np.zeros(600)])
+    pole = np.column_stack([0.01 * rng.normal(size=(40, 2)), rng.uniform(0.4, 1, 40)])
+    x, y = sample_surface(np.concatenate([wider, pole])), sample_surface(floor)
+    still = np.eye(4)[:, :-1]
+    misfit = measure_misfit(x, y, still)
+    unseen = find_unseen(x, y, still, misfit)
+    assert np.mean(unseen[:600][wider[:, 0] > 1.3]) > 0.8
+    assert np.mean(unseen[:600][wider[:, 0] < 0.8]) < 0.05
+    assert np.mean(unseen[600:640]) < 0.3
+
+
+def test_copies_that_lie_on_each_other_stay_there():
+    points = np.random.default_rng(13).normal(size=(60, 3))
+    sample = sample_surface(points)
+    still = np.eye(4)[:, :-1]
+    np.testing.assert_allclose(slide_on_surfaces(sample, sample, still, 1.0), still, atol=1e-12)

@@ -32,7 +32,8 @@ from .result import Alignment
 from .search.asked import check_asked, keep_pairs, keep_rows
 from .search.partial import search_partial
 from .search.search import search as run_search
-from .unmatched import allow_unmatched, check_partial
+from .together import check_partial
+from .unmatched import allow_unmatched
 from .verdict import SOUND
 
 

@@ -17,9 +17,10 @@ from ..geometry.schatten import SchattenBall, identity_radius
 from ..rows import ALL, Rows
 from .budget import Budgets, make_budgets, relative_spacing
 from .history import Step
-from .options import Maps, Rotations, Sinkhorn, Solver
+from .options import Maps, Sinkhorn, Solver
 from .overlap import Overlap, Scales
-from .tuning import PER_DIMENSION, SAME_ANSWER, SLACK, STAGE_POINTS
+from .together import check_together
+from .tuning import SAME_ANSWER, SLACK, STAGE_POINTS
 
 Observer = Callable[[Step], object]
 
@@ -97,7 +98,7 @@ def pose(
 ) -> Problem:  # fmt: skip
     """Return the problem for checked points and weights (zero weights allowed)."""
     dx, dy = x.shape[1], y.shape[1]
-    _check_together(maps, solver, scale, dx, dy)
+    check_together(maps, solver, scale, dx, dy)
     unit = scale and not maps.whiten
     frame_x = make_frame(x, a, center=translate, whiten=maps.whiten, unit=unit, rows=rows)
     frame_y = make_frame(y, b, center=translate, whiten=maps.whiten, unit=unit, rows=columns)
@@ -155,34 +156,6 @@ def _longest(points: Array, rows: Rows = ALL) -> float:
     """Return the largest norm of all points."""
     xp = namespace(points)
     return float(rows.max(xp.max(xp.linalg.vector_norm(points, axis=1))))
-
-
-def _check_together(maps: Maps, solver: Solver, scale: bool, dx: int, dy: int) -> None:
-    """Raise for options that cannot be combined."""
-    if isinstance(maps, Rotations) and dx != dy:
-        raise InputError(
-            f"p: expected as many columns in x as in y with Rotations(), got {dx} and {dy}; use p=inf, which allows both"
-        )
-    if isinstance(maps, Rotations) and solver.objective == "transport":
-        raise InputError(
-            "objective: expected 'simplified' with p=Rotations(), where both objectives agree; got 'transport'"
-        )
-    if scale and (not math.isinf(maps.p) or solver.objective == "transport"):
-        raise InputError(
-            "scale: expected p=inf and objective='simplified', where a scale on top is a closed form; "
-            f"got p={maps.p:g} and objective={solver.objective!r}; set radius instead"
-        )
-    least = PER_DIMENSION * min(dx, dy)
-    if solver.stages is not None and any(size < least for size in solver.stages.as_tuple()):
-        raise InputError(
-            f"stages: expected sizes of at least {least}, two points per dimension, got {solver.stages.sizes!r}; "
-            "fewer points do not determine a map"
-        )
-    if scale and maps.radius is not None:
-        raise InputError(
-            f"radius: expected None with scale=True, which finds the size of the map itself; got {maps.radius:g}; "
-            "leave one of them out"
-        )
 
 
 def add_seeds(problem: Problem, pairs: Any, weight: float | None = None) -> Problem:

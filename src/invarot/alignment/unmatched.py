@@ -13,26 +13,9 @@ from ..geometry.frames import mean_square, weighted_second_moment
 from ..retrieval.thinning import FEW, thin
 from ..transport.schedule import Schedule
 from .budget import relative_spacing
-from .options import Maps, Solver
 from .overlap import Overlap, measure_scales
 from .problem import Problem, variance
 from .tuning import DECAY, PARTIAL_EPSILON, PARTIAL_SWEEPS, QUERIES, ROUGH_STEPS
-
-
-def check_partial(maps: Maps, solver: Solver) -> None:
-    """Raise for options that ``overlap`` excludes."""
-    for name, wrong, value in (
-        ("p", not math.isinf(maps.p), f"{maps.p:g}"),
-        ("whiten", maps.whiten, "True"),
-        ("radius", maps.radius is not None, f"{maps.radius}"),
-        ("objective", solver.objective != "simplified", repr(solver.objective)),
-        ("refit", solver.refit, "True"),
-    ):
-        if wrong:
-            raise InputError(
-                f"overlap: expected None with {name}={value}; unmatched points need maps that keep distances "
-                f"and no refit: leave {name} out, or overlap"
-            )
 
 
 def allow_unmatched(problem: Problem, overlap: Overlap, *, translate: bool, rng: np.random.Generator) -> Problem:

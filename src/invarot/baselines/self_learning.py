@@ -13,8 +13,8 @@ from ..alignment.result import Alignment
 from ..arrays import Array, as_like, device, namespace, svd, transpose, unit_rows
 from ..checks import check_count, check_number, check_rng
 from ..geometry.orthogonal import polar
+from ..retrieval.common_space import common_space
 from ..retrieval.neighbours import neighbours
-from ..retrieval.refine import common_space
 from .best import best
 from .outcome import as_alignment, change, check_pair, record
 

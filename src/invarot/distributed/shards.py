@@ -82,7 +82,10 @@ class Shards:
 
     def collect(self, values: Array) -> Array:
         """Return the rows (k, …) of all ranks, one after the other, on every rank."""
-        counts = _exchange(values.shape[0], self.group)
+        return self.place(values, _exchange(values.shape[0], self.group))
+
+    def place(self, values: Array, counts: Sequence[int]) -> Array:
+        """Return the same where every rank knows how many rows each of them has."""
         xp = namespace(values)
         out = xp.zeros((sum(counts), *values.shape[1:]), dtype=values.dtype, device=getattr(values, "device", None))
         begin = sum(counts[: self.rank])
@@ -150,14 +153,16 @@ class Copies(AllRows):
         self.shards = shards
 
     def divide(self, points: Array, weights: Array) -> tuple[Array, Array, Rows]:
+        if len(self.shards.sizes) == 1:
+            return points, weights, self
         own, shares = self._share(points.shape[0])
         return points[own], weights[own], shares
 
     def map(self, work: Callable[[Array], Array], points: Array) -> Array:
         own, shares = self._share(points.shape[0])
-        if min(shares.sizes) == 0:
+        if len(shares.sizes) == 1 or min(shares.sizes) == 0:
             return work(points)
-        return shares.collect(work(points[own]))
+        return shares.place(work(points[own]), shares.sizes)
 
     def _share(self, count: int) -> tuple[slice, Shards]:
         ranks, rank = len(self.shards.sizes), self.shards.rank

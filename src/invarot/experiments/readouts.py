@@ -17,7 +17,7 @@ from ..retrieval import refine
 from ..retrieval.metrics import gold_ranks
 from .findings import Finding, Interval, both, estimate, is_above, is_within, pair_up
 from .run import Cell, Context, Experiment, Row
-from .style import dot_rows, footnote, typeset
+from .style import add_legend, dot_rows, footnote, typeset
 from .systems import COUPLED, SYSTEMS, Job, Maps, refine_map, turn
 from .tasks import Task, find_tasks
 from .words import Setting
@@ -135,7 +135,7 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
         }  # fmt: skip
         dot_rows(axis, [typeset(name) for name in names], series, near=0.75)
         axis.set(title=pair, xlabel="P@1, per cent (CSLS)")
-    axes[0, -1].legend(loc="upper left", bbox_to_anchor=(1.01, 1.0))
+    add_legend(axes)
     footnote(figure, "Dots: mean over ten disjoint parts of the test list, lines: its 95 % interval (systems share the test "
                      "words, so differences are known better than that).\nas published: each system's own map; orthogonal: its "
                      "polar factor; matches: Procrustes on its plan's mutual matches;\nrefined: five rounds of mutual CSLS pairs "

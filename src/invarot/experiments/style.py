@@ -141,6 +141,15 @@ def dot_rows(
     axis.grid(visible=False, axis="y")
 
 
+def add_legend(axes: Any) -> None:
+    """Add one legend for a grid of axes, beside its first line: every series that one of them has."""
+    found: dict[str, Any] = {}
+    for axis in axes.flat:
+        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    axes[0, -1].legend(found.values(), found, loc="upper left", bbox_to_anchor=(1.01, 1.0))
+
+
 def footnote(figure: Any, text: str) -> None:
     """Add a line of text below the axes."""
     figure.text(0.01, -0.02, text, fontsize=8, color="#666666", ha="left", va="top")

@@ -18,7 +18,7 @@ from ..words import shuffled_order
 from .findings import Finding, Interval, both, estimate, is_above, pair_up
 from .published import find_published
 from .run import Cell, Context, Experiment, Row
-from .style import dot_rows, footnote, typeset
+from .style import add_legend, dot_rows, footnote, typeset
 from .systems import SYSTEMS, Job, Maps, Sizes, refine_map, turn
 from .tasks import Task, find_tasks
 from .tracks import correlate
@@ -163,7 +163,7 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
         axis.set_title(pair)
     for axis in axes[-1]:
         axis.set_xlabel("P@1, per cent (CSLS)")
-    axes[0, -1].legend(loc="upper left", bbox_to_anchor=(1.01, 1.0))
+    add_legend(axes)
     footnote(figure, "Mean over seeds and its 95 % interval (none with one seed). Means far below the others are written at the "
                      "left edge. Procrustes uses\na dictionary, the others do not. Nearest neighbours and failures: summary.csv; each run: data.csv.")  # fmt: skip
     figure.tight_layout()

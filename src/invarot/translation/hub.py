@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..alignment.many import ManyAlignment, Pair, align_many
+from ..alignment.many import align_many
+from ..alignment.many_result import ManyAlignment, Pair
 from ..alignment.options import Search, Sinkhorn
 from ..alignment.verdict import WORDS
 from ..arrays import Array, as_like, place, to_numpy

@@ -37,7 +37,7 @@ def common_spaces(
 ) -> tuple[list[Array], Array]:
     """Return maps (di, d) into one space that bring matched rows together, and the correlations (d,) of its directions.
 
-    Parameters as in :func:`~invarot.retrieval.refine.common_space`; the second moment of a space is over all its matched rows.
+    Parameters as in :func:`~invarot.retrieval.common_space.common_space`; the second moment of a space is over all its matched rows.
     """
     xp = namespace(*clouds)
     wide = xp.float64

@@ -64,7 +64,7 @@ def learn(
     checkpoint : path, optional
         Folder where finished stages of the solve are saved; a run that was stopped resumes from there.
     progress : bool
-        Show the log on standard error, as in :func:`invarot.align`.
+        Show the log on standard error, as :func:`invarot.show_progress` does.
 
     Returns
     -------

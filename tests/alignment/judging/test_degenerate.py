@@ -8,23 +8,33 @@ import pytest
 import invarot
 from invarot import Schatten
 from invarot.alignment.evidence import gather_evidence
-from invarot.alignment.judging.degenerate import count_distinct, find_degenerate
+from invarot.alignment.judging.degenerate import count_ties, find_degenerate
 
 from ..clouds import posed, turned
 
 
-def test_distinct_points_are_counted(lib):
-    rng = np.random.default_rng(0)
-    points = rng.standard_normal((40, 3))
-    assert count_distinct(lib.array(points)) == pytest.approx(40)
-    assert count_distinct(lib.array(np.repeat(points[:2], 20, axis=0))) == pytest.approx(2)
-    assert count_distinct(lib.array(np.ones((9, 2)))) == pytest.approx(1)
-    assert count_distinct(lib.array(np.zeros((9, 2)))) == pytest.approx(1)
+def test_points_at_one_place_are_counted(lib):
+    points = np.random.default_rng(0).standard_normal((40, 3))
+    np.testing.assert_array_equal(lib.numpy(count_ties(lib.array(points), lib.array(points))), 1)
+    twice = lib.array(np.repeat(points, 2, axis=0))
+    np.testing.assert_array_equal(lib.numpy(count_ties(twice, twice)), 2)
+    flat = lib.array(np.zeros((9, 2)))
+    np.testing.assert_array_equal(lib.numpy(count_ties(flat, flat)), 9)
+
+
+@pytest.mark.parametrize(("n", "m", "d"), [(42, 68, 4), (33, 30, 5)])
+def test_the_corners_of_a_cube_need_a_copy(n, m, d):
+    """A cube turns onto itself in many ways: only how many points are at each corner can tell them apart."""
+    rng = np.random.default_rng(7)
+    x, y = (rng.integers(0, 2, size=(count, d)).astype(float) for count in (n, m))
+    assert "lattice" in why(x, y, np.eye(d))
+    assert why(x, x[::-1], np.eye(d)) is None
+    assert invarot.align(x, y, effort="quick").verdict.word == "failed"
 
 
 def why(x, y, w):
     problem = posed(x, y)
-    return find_degenerate(problem, gather_evidence(problem, w, np.random.default_rng(0)))
+    return find_degenerate(problem, w, gather_evidence(problem, w, np.random.default_rng(0)))
 
 
 def test_a_line_and_a_simplex_need_a_copy():

@@ -63,3 +63,30 @@ def test_same_rng_same_verdict():
     x, y, _, _ = turned(100, 3, noise=0.8)
     one, other = (invarot.align(x, y, start="axes", rng=4).verdict for _ in range(2))
     assert one == other
+
+
+def embed_graph(points, d=4):
+    """The leading eigenvectors of the normalised adjacency of a geometric graph, each times its eigenvalue."""
+    far = np.linalg.norm(points[:, None] - points, axis=2)
+    near = (far < np.quantile(far, 0.12)) & (far > 0)
+    degree = near.sum(1) + 1e-3
+    values, vectors = np.linalg.eigh((near + 1e-3 / len(points)) / np.sqrt(degree[:, None] * degree))
+    return vectors[:, -d - 1 : -1] * values[-d - 1 : -1] * np.sqrt(len(points))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_unrelated_graphs_are_not_called_right(seed):
+    """Curved clouds of one kind fit each other better than any null that shuffles coordinates."""
+    rng = np.random.default_rng(seed)
+    one, other = (embed_graph(rng.uniform(size=(100, 2)) * [1, side]) for side in (0.9, 0.6))
+    assert invarot.align(one, other, effort="quick").verdict.word in ("doubtful", "failed")
+    turn = np.linalg.qr(rng.normal(size=(4, 4)))[0]
+    assert invarot.align(one, one[::-1] @ turn, effort="quick").verdict.word == "aligned"
+
+
+def test_noise_has_failed_and_is_no_symmetry():
+    x, y = np.random.default_rng(3).standard_normal((2, 200, 30))
+    verdict = invarot.align(x, y, effort="quick").verdict
+    assert verdict.word == "failed"
+    assert not verdict.symmetric
+    assert "symmetric" not in str(verdict)

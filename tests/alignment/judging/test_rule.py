@@ -38,7 +38,7 @@ def test_each_kind_of_evidence_counts(better, worse):
 
 
 def test_a_loose_map_is_coarse_and_says_how_fine():
-    coarse = decide(replace(LOOSE, twins=-1.5, crowding=12.0))
+    coarse = decide(replace(LOOSE, twins=-1.5, crowding=12.0, drift=0.15))
     assert coarse.word == "coarse"
     assert not coarse
     assert 0.01 < coarse.resolution.estimate < 0.2

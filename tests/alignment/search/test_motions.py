@@ -9,7 +9,9 @@ from scipy.spatial.transform import Rotation
 import invarot
 from invarot.alignment.search.motions import (
     Clouds,
+    choose_best,
     choose_motion,
+    compare,
     count_errors,
     keep_distinct,
     propose_rivals,
@@ -93,3 +95,16 @@ def test_a_symmetric_shape_is_called_doubtful_where_only_a_part_corresponds():
     x, y = pot(160, 13, handle=0), pot(160, 14, handle=0)
     result = invarot.align(x, y[y[:, 2] > -0.4] @ TURN + OFFSET, translate=True, overlap="auto", p=invarot.Rotations())
     assert result.verdict.word not in ("aligned", "coarse")
+
+
+def test_a_handle_tells_more_than_a_part_that_was_not_seen():
+    """Turned by half, the cut pots cover more of each other; but where a handle stands, the other has seen none."""
+    x, y = pot(900, 20, handle=0.15), pot(900, 21, handle=0.15)
+    x, y = x[x[:, 1] > -0.4], y[y[:, 1] < 0.4]
+    clouds = Clouds.of(x, y @ TURN + OFFSET)
+    right, turned = clouds.look_at(TRUTH), clouds.look_at(about(np.pi))
+    assert turned.misfit.mean() < right.misfit.mean()
+    assert compare(clouds, right, turned) > 0
+    assert compare(clouds, right, turned) == -compare(clouds, turned, right)
+    assert choose_best(clouds, [turned.map, right.map]).map is right.map
+    assert choose_best(clouds, [turned.map, right.map], stay=True).map is turned.map

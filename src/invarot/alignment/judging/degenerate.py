@@ -1,4 +1,4 @@
-"""Clouds in which a map shows nothing: no extent, hardly any distinct points, a line, or points as far apart as a simplex.
+"""Clouds in which a map shows nothing: no extent, hardly any distinct points, a line, a lattice, or points as far apart as a simplex.
 
 Any map, or any matching, fits such clouds, so that a good fit is no evidence. Only a copy, whose points lie on their targets
 to well below their spacing, is told from chance on a line or a simplex.
@@ -7,18 +7,23 @@ to well below their spacing, is told from chance on a line or a simplex.
 from __future__ import annotations
 
 from ...arrays import Array, machine_epsilon, namespace, transpose
+from ...retrieval.nearest import nearest
 from ..evidence import effective_dimensions
 from ..problem import Problem
-from ..tuning import COPIES, DISTINCT, FEW_POINTS, SIMPLEX_POINTS
+from ..tuning import COPIES, DISTINCT, FEW_POINTS, SAME_ANSWER, SIMPLEX_POINTS
 from ..verdict import Evidence
 
 
-def find_degenerate(problem: Problem, evidence: Evidence) -> str | None:
-    """Return why no map of these clouds can be shown to be right; None if one can."""
-    for name, points in (("x", problem.x), ("y", problem.y)):
-        count = count_distinct(points)
+def find_degenerate(problem: Problem, w: Array, evidence: Evidence) -> str | None:
+    """Return why the map w (dx, dy) of these clouds cannot be shown to be right; None if it can."""
+    some, others = (points[:: max(1, points.shape[0] // FEW_POINTS)] for points in (problem.x, problem.y))
+    crowds = tuple(count_ties(points, points) for points in (some, others))
+    for name, crowd in zip(("x", "y"), crowds, strict=True):
+        count = float(namespace(crowd).sum(1 / crowd))
         if count < DISTINCT:
             return f"{name} has {count:.0f} distinct points only, which many maps fit"
+    if _is_lattice(some @ w, others, *crowds):
+        return "many points share their places, and not as many on both sides: other maps fit such a lattice as well"
     if evidence.dimensions * COPIES < 1 and evidence.twins < COPIES:
         return "a cloud lies on a line, where only a copy can be told from chance"
     clouds = ((problem.x, problem.a), (problem.y, problem.b))
@@ -28,11 +33,19 @@ def find_degenerate(problem: Problem, evidence: Evidence) -> str | None:
     return None
 
 
-def count_distinct(points: Array) -> float:
-    """Return the number of distinct points among a few hundred: each counts 1/(points at its place)."""
+def count_ties(points: Array, others: Array) -> Array:
+    """Return how many of the others are at the place of each point (n,), to rounding."""
     xp = namespace(points)
-    some = points[:: max(1, points.shape[0] // FEW_POINTS)]
-    square = xp.sum(some**2, axis=1)
-    far = square[:, None] + square - 2 * some @ transpose(some)
+    square = xp.sum(points**2, axis=1)
+    far = square[:, None] + xp.sum(others**2, axis=1) - 2 * points @ transpose(others)
     rounding = 64 * machine_epsilon(points) * float(xp.max(square))
-    return float(xp.sum(1 / xp.sum(xp.astype(far <= rounding, points.dtype), axis=1)))
+    return xp.sum(xp.astype(far <= rounding, points.dtype), axis=1)
+
+
+def _is_lattice(images: Array, y: Array, ties: Array, ties_y: Array) -> bool:
+    """Return whether every second point shares its place, on both sides, and images and their targets not as many."""
+    xp = namespace(y)
+    if min(float(xp.mean(ties)), float(xp.mean(ties_y))) < 1 + 1 / 2:  # itself, and every second one another
+        return False
+    here, there = ties / images.shape[0], ties_y[nearest(images, y)] / y.shape[0]
+    return float(xp.mean(xp.abs(here - there))) > SAME_ANSWER * float(xp.mean(here))

@@ -60,7 +60,7 @@ def judge_map(
     evidence = measure(problem, w, rng)
     known = list(rivals) if evidence.twins >= SURE_TWINS else find_elsewhere(problem, w, rivals)
     evidence = replace(evidence, rivals=len(known), better=better)
-    degenerate = find_degenerate(problem, evidence)
+    degenerate = find_degenerate(problem, w, evidence)
     verdict = decide(evidence, degenerate)
     if degenerate or not (verdict or evidence.twins >= SURE_TWINS):
         return verdict

@@ -160,15 +160,16 @@ def slip_away(clouds: Clouds, w: Floats) -> list[Floats]:
 def fit_best(clouds: Clouds, maps: Any) -> list[Floats]:
     """Fit the most promising of ``maps`` that differ, and return those that still do, best first.
 
-    After a few rounds only those go on that may still win.
+    After a few rounds only those go on that may still win and have not met a better one.
     """
     order = np.argsort([clouds.measure(w, some=True).mean() for w in maps], kind="stable")
     maps = keep_distinct(clouds, [maps[k] for k in order])[:STARTS_COMPARED]
     maps = [slide_on_surfaces(clouds.x, clouds.y, w, clouds.reach, rounds=REPEATS) for w in maps]
     misfits = [clouds.measure(w) for w in maps]
     least = min(misfits, key=lambda one: float(one.mean()))
-    maps = [w for w, one in zip(maps, misfits, strict=True) if count_errors(clouds, one - least) < SURE_ERRORS]
-    maps = [slide_on_surfaces(clouds.x, clouds.y, w, clouds.reach) for w in maps]
+    order = np.argsort([one.mean() for one in misfits], kind="stable")
+    maps = [maps[k] for k in order if count_errors(clouds, misfits[k] - least) < SURE_ERRORS]
+    maps = [slide_on_surfaces(clouds.x, clouds.y, w, clouds.reach) for w in keep_distinct(clouds, maps)]
     order = np.argsort([clouds.measure(w).mean() for w in maps], kind="stable")
     return keep_distinct(clouds, [maps[k] for k in order])
 

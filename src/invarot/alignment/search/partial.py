@@ -39,6 +39,7 @@ from .motions import Clouds, choose_best, choose_motion
 from .search import make_starts, make_waves, solve_wave
 
 Floats = np.ndarray[Any, Any]
+BEFORE_RACE = ("seeds", "triples", "votes")  # the starts of "auto" that come before the ordinary race
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,29 +56,45 @@ def search_partial(problem: Problem, plain: Problem, asked: Asked, rng: np.rando
     """Return the answers for a problem in which mass may stay unmatched; ``plain`` is the same problem with all mass matched.
 
     The search ends when a map wins clearly or holds for unseen points, when two batches of starts lead to the same best map, or
-    with the last batch; rigid motions, whose rivals were looked for, also when a further batch finds nothing better.
+    with the last batch. The best rigid motion of a batch is compared with those of the next.
     Maps are compared by how much nearer they bring points to targets than chance does, rigid motions by how much of the surfaces
     they lay on each other: objectives of plans that match other shares of the mass cannot be compared.
     """
     found: list[Solved] = []
+    rigid = is_rigid(problem)
     for name, maps in propose(problem, plain, asked, rng):
-        rigid = is_rigid(problem)
         if rigid:
+            maps = namespace(maps).concat([*(one.candidate.map[None] for one in found[-1:]), maps])
             solved = solve_on_surfaces(problem, name, maps, rng, stay=asked.name != "auto")
         else:
             solved = solve_best(problem, name, maps, rng)
-        before = max(found, key=lambda one: one.score, default=None)
+        before = found[-1] if rigid and found else max(found, key=lambda one: one.score, default=None)
         found.append(solved)
         same = before is not None and same_answer(problem, before.candidate.map, solved.candidate.map)
-        worse = before is not None and solved.score <= before.score
-        if solved.clear or same or (rigid and worse) or explains_unseen_part(problem, solved.candidate, rng):
+        if solved.clear or same or explains_unseen_part(problem, solved.candidate, rng):
             break
     records = tuple(StartRecord(one.candidate.name, one.candidate.objective, True) for one in found)
+    if rigid:  # the last has been compared with those before
+        return Found((found[-1].candidate, *found[-1].rivals), records, notes=note_unused(problem, asked, records))
     found.sort(key=lambda one: one.score, reverse=True)
     stacked = namespace(problem.x).stack([one.candidate.map for one in found])
     order = distinct(problem, stacked, range(len(found)))
     answers = [found[k].candidate for k in order if found[k].score >= (1 - SLACK) * found[0].score]
-    return Found((*answers, *found[0].rivals), records)
+    return Found((*answers, *found[0].rivals), records, notes=note_unused(problem, asked, records))
+
+
+def note_unused(problem: Problem, asked: Asked, records: tuple[StartRecord, ...]) -> tuple[str, ...]:
+    """Return notes on options that had no effect, or less than elsewhere, and why."""
+    notes = []
+    if asked.pairs is not None:
+        notes.append("seeds: a start only, since plans of a part have no term for known pairs")
+    given = {"ordered": problem.ordered, "side": asked.side is not None, "n_jobs": asked.n_jobs > 1}
+    if asked.name != "auto":
+        if given["n_jobs"]:
+            notes.append("n_jobs: no effect, since the starts of a part are solved one after the other")
+    elif all(record.name in BEFORE_RACE for record in records):
+        notes += [f"{name}: no effect, since the search ended before a race" for name, used in given.items() if used]
+    return tuple(notes)
 
 
 def propose(problem: Problem, plain: Problem, asked: Asked, rng: np.random.Generator) -> Iterator[tuple[str, Array]]:
@@ -157,7 +174,10 @@ def solve_on_surfaces(problem: Problem, name: str, maps: Array, rng: np.random.G
         candidate = find_plan(problem, as_like(w, problem.x), name)
     if problem.overlap.x is None:
         shares = match_on_surfaces(x, y, to_numpy(candidate.map).astype(np.float64))
-        spread = [share[one.tree.query(all_)[1]] for share, one, all_ in zip(shares, (x, y), points, strict=True)]
+        spread = [
+            share if len(one) == len(every) else share[one.tree.query(every)[1]]
+            for share, one, every in zip(shares, (x, y), points, strict=True)
+        ]
         candidate = replace(candidate, matched=(as_like(spread[0], problem.x), as_like(spread[1], problem.x)))
     rivals = tuple(find_plan(problem, as_like(one, problem.x), name) for one in chosen.rivals[:FINALISTS])
     return Solved(chosen.score, candidate, not rivals, rivals)

@@ -27,6 +27,7 @@ from ..loop.stages import solve_in_stages, stage_sizes
 from ..problem import Problem, distinct, same_answer, slack, weigh_seeds_as_points
 from ..tuning import FEW_POINTS, STARTS_COMPARED
 from .asked import DRAWN, Asked
+from .consensus import join_finalists
 from .heats import choose_finalists, race_points, run_heats
 
 
@@ -73,14 +74,16 @@ def race(problem: Problem, coming: Iterator[Wave], *, waves: int, rng: np.random
     symmetries.
     """
     candidates: list[Candidate] = []
+    solved: list[Candidate] = []  # each from a start of its own
     records: list[StartRecord] = []
     for number, wave in enumerate(islice(coming, waves), 1):
         finals, dropped = solve_wave(problem, wave, rng, n_jobs=n_jobs)
         records += [*(StartRecord(one.name, one.objective, True) for one in finals), *dropped]
-        candidates += finals
+        solved += finals
+        candidates += join_finalists(weigh_seeds_as_points(problem), finals, rng)
         best = max(candidates, key=_value)
         # finalists of one race differ, so two that end at one answer came to it from different sides
-        agreeing = sum(same_answer(problem, best.map, one.map) for one in candidates)
+        agreeing = sum(same_answer(problem, best.map, one.map) for one in solved)
         if number == waves or agreeing >= 2 or explains_unseen(problem, best.map, rng):
             break
     candidates.sort(key=_value, reverse=True)
