@@ -71,6 +71,8 @@ def describe_missing(rows: list[Row]) -> list[str]:
 
 def describe_simulated(rows: list[Row]) -> list[str]:
     rows = [row for row in rows if row["case"].startswith("simulated")]
+    if not rows:
+        return ["Simulated draws: not run with this version."]
     worst = [min(float(row["to_second"]), float(row["to_first"])) for row in rows]
     reach = [min(float(row["reach_second"]), float(row["reach_first"])) for row in rows]
     sound = [row["verdict"] in ("aligned", "coarse") for row in rows]
