@@ -10,7 +10,15 @@ import pytest
 import invarot
 from invarot import Exact, Schedule, Sinkhorn, Stages
 from invarot.alignment.budget import Budget, make_budgets
-from invarot.alignment.tuning import BRIEF_STEPS, COARSE_EPSILON, FIRST_EPSILON, LOOSER, ROUGH_STEPS, SEARCH_FLOOR
+from invarot.alignment.tuning import (
+    BRIEF_STEPS,
+    COARSE_EPSILON,
+    FIRST_EPSILON,
+    LAST_EPSILON,
+    LOOSER,
+    ROUGH_STEPS,
+    SEARCH_FLOOR,
+)
 
 from .clouds import posed, turned
 
@@ -81,7 +89,7 @@ def test_the_schedule_follows_the_spacing_of_the_points():
     sharp, blunt = make_budgets(Sinkhorn(), 1e-9), make_budgets(Sinkhorn(), 10.0)
     assert sharp.adaptive
     assert sharp.sharpest == Sinkhorn.plan_tol / LOOSER
-    assert blunt.sharpest == COARSE_EPSILON
+    assert blunt.sharpest == LAST_EPSILON
     assert make_budgets(Sinkhorn(), 0.01).sharpest == pytest.approx(1e-3)
     assert sharp.solve.schedule.epsilon == FIRST_EPSILON
     assert sharp.solve.schedule.floor == SEARCH_FLOOR
