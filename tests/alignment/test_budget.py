@@ -93,7 +93,7 @@ def test_the_schedule_follows_the_spacing_of_the_points():
     assert make_budgets(Sinkhorn(), 0.01).sharpest == pytest.approx(1e-3)
     assert sharp.solve.schedule.epsilon == FIRST_EPSILON
     assert sharp.solve.schedule.floor == SEARCH_FLOOR
-    assert blunt.solve.schedule.floor == COARSE_EPSILON
+    assert blunt.solve.schedule.floor == LAST_EPSILON
     assert sharp.sharpen.schedule.floor == Sinkhorn.plan_tol / LOOSER
     assert sharp.sharpen.max_iter == ROUGH_STEPS
     assert blunt.sharpen is None  # no smaller than the floor of the solve
