@@ -57,6 +57,8 @@ class Hang(BaseException):
 
 def main() -> None:
     args = parse()
+    # the default pool of Arrow reserves addresses by the gibibyte, which the limit on them does not leave
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     found = {}
     shared = (
         "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
