@@ -11,7 +11,7 @@ from __future__ import annotations
 FIRST_EPSILON = 0.1  # where the default schedule starts: the plan depends on the shape of the clouds only
 DECAY = 0.85  # factor of epsilon per step; smaller while the map hardly changes
 COARSE_EPSILON = 0.03  # where a race ends and all points are used: below it a subsample loses accuracy
-LAST_EPSILON = 0.02  # the largest last epsilon of a solve: in many dimensions a larger one leaves the map inaccurate
+LAST_EPSILON = 0.02  # the largest last epsilon of a solve: in many dimensions, where points lie far apart
 LOOSER = 10  # ratio of the tolerances, or of the epsilons, of two parts of a solve, and of the points of two stages
 ROUGH_STEPS = 20  # outer steps of a race, a coarse stage, a sharpening, a refit
 BRIEF_STEPS = 5  # outer steps of a first heat, a later stage, a contest
