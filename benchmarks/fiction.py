@@ -15,12 +15,12 @@ translations, under the answer, less that with others.
 from __future__ import annotations
 
 import argparse
-import csv
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from growing_rows import add_row, read_rows
 from hard_pair import unit, words_only
 
 import invarot
@@ -65,7 +65,7 @@ def main() -> None:
                 "part": part, "axes": axes, "seed": args.seed, "words": args.words, "device": args.device,
                 "seconds": round(time.perf_counter() - begun, 1), "commit": describe_commit(), **found,
             }  # fmt: skip
-            add_row(path, row)
+            add_row(path, row, FIELDS)
             print(row, flush=True)
 
 
@@ -142,22 +142,6 @@ def tell(what: str, since: float) -> float:
     now = time.perf_counter()
     print(f"  {what}: {now - since:.1f} s", flush=True)
     return now
-
-
-def read_rows(path: Path) -> list[dict[str, str]]:
-    if not path.exists():
-        return []
-    with path.open() as file:
-        return list(csv.DictReader(file))
-
-
-def add_row(path: Path, row: Row) -> None:
-    fresh = not path.exists()
-    with path.open("a", newline="") as file:
-        writer = csv.DictWriter(file, FIELDS)
-        if fresh:
-            writer.writeheader()
-        writer.writerow(row)
 
 
 PARTS = {"known": known, "auto": auto, "lifted": lifted, "pooled": pooled}

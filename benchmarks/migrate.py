@@ -23,7 +23,6 @@ europarl*/), never on wordllama, and their errors there.
 from __future__ import annotations
 
 import argparse
-import csv
 import itertools
 import math
 import tempfile
@@ -34,6 +33,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from growing_rows import add_row, read_rows
 from provenance import header, write_page
 
 import invarot
@@ -82,7 +82,7 @@ def main() -> None:
             found = PARTS[part](args, *pair.split("-"), seed, k)
             row = {**dict(zip(KEYS, key, strict=True)), "device": args.device, "commit": describe_commit(),
                    "seconds": round(time.perf_counter() - begun, 1), **found}  # fmt: skip
-            add_row(path, row)
+            add_row(path, row, FIELDS)
             print(row, flush=True)
     summarise(path, args.out)
 
@@ -298,23 +298,7 @@ def true_recall(x: Any, y: Any, rows: int) -> float:
     return common(nearest(y[STORE:], unit(x[:rows] @ supervised(x, y))), nearest(y[STORE:], y[:rows]))
 
 
-# -- rows and pages ----------------------------------------------------------------------------------------------------
-
-
-def read_rows(path: Path) -> list[dict[str, str]]:
-    if not path.exists():
-        return []
-    with path.open() as file:
-        return list(csv.DictReader(file))
-
-
-def add_row(path: Path, row: Row) -> None:
-    fresh = not path.exists()
-    with path.open("a", newline="") as file:
-        writer = csv.DictWriter(file, FIELDS)
-        if fresh:
-            writer.writeheader()
-        writer.writerow(row)
+# -- the page ----------------------------------------------------------------------------------------------------------
 
 
 def summarise(path: Path, out: Path) -> None:

@@ -71,17 +71,22 @@ def stages():
     return found
 
 
-def bytes_per_step():
-    """Bytes given to collectives before each outer step, with its sweeps."""
-    x, y, turn = clouds(200, 150)
-    made, seen = [], []
-    keep = Shards.of
+def watch_shards():
+    """Return the list to which the shards of the solves of this process are added."""
+    made, keep = [], Shards.of
 
     def watched(*arguments):
         made.append(keep(*arguments))
         return made[-1]
 
     Shards.of = watched
+    return made
+
+
+def bytes_per_step():
+    """Bytes given to collectives before each outer step, with its sweeps."""
+    x, y, turn = clouds(200, 150)
+    made, seen = watch_shards(), []
     distributed.align(
         cut(x, dist.get_rank(), 2), y, start=turn,
         on_step=lambda step: seen.append((step.inner_iterations, made[0].sent, len(y), x.shape[1])),
@@ -196,14 +201,7 @@ def dtensors():
 def bytes_of_cut_targets():
     """Bytes given to sums and to passing blocks before each outer step, with its sweeps."""
     x, y, turn = clouds(200, 150)
-    made, seen = [], []
-    keep = Shards.of
-
-    def watched(*arguments):
-        made.append(keep(*arguments))
-        return made[-1]
-
-    Shards.of = watched
+    made, seen = watch_shards(), []
     distributed.align(
         cut(x, dist.get_rank(), 2), cut(y, dist.get_rank(), 2), cut_y=True, start=turn,
         on_step=lambda step: seen.append((step.inner_iterations, made[0].sent, made[1].sent, len(y), x.shape[1])),
