@@ -21,7 +21,12 @@ from invarot.words.spelling import SIZE, SPELLING
 from ..translation.pairs import rotated_pair
 from ..words.test_spelling import RUSSIAN
 
-ENV = {**os.environ, "OMP_NUM_THREADS": "1", "NO_COLOR": "1", "COLUMNS": "120"}
+ENV = {
+    **{name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"},
+    "OMP_NUM_THREADS": "1",
+    "NO_COLOR": "1",
+    "COLUMNS": "120",
+}
 
 
 def invarot(*words: object, stdin: str = "") -> subprocess.CompletedProcess[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable
@@ -105,14 +106,33 @@ def run() -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # half a character, or a letter that the terminal lacks
     try:
-        app()
+        code = _call()
+        sys.stdout.flush()  # what is still in the buffer can fail too
+    except BrokenPipeError:  # the reader has seen enough
+        _discard_output()
+        return 1
     # OSError: disk full, permission denied
     except (InputError, MissingExtra, MemoryBound, WorkersLost, OSError) as error:
+        _discard_output()
         print(f"invarot: {escape_unsafe(to_shell(str(error), _command()))}", file=sys.stderr)
         return BAD_INPUT
+    return code
+
+
+def _call() -> int:
+    try:
+        app()
     except SystemExit as done:
         return done.code if isinstance(done.code, int) else BAD_INPUT if done.code else 0
     return 0
+
+
+def _discard_output() -> None:
+    """Let the interpreter not try again to write, at its end, what could not be written."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _command() -> str | None:
