@@ -17,7 +17,8 @@ from .checks import check_choice, check_number
 from .errors import InputError
 from .folders import ABOUT_FILE, ALIGNMENT, MANY, building, read_folder, write_folder
 from .schema import build, check, check_arrays, check_rows
-from .transport.plan import EntropicPlan, SparsePlan
+from .transport.plan import EntropicPlan
+from .transport.sparse_plan import SparsePlan
 
 PLANS: dict[str, type[EntropicPlan] | type[SparsePlan]] = {"entropic": EntropicPlan, "sparse": SparsePlan}
 FACTORS = {

@@ -11,7 +11,8 @@ import numpy as np
 from ..arrays import Array, namespace, on_cuda, transpose
 from ..geometry.frames import best_scale
 from ..transport.entropic import correct
-from ..transport.plan import EntropicPlan, SparsePlan, extend
+from ..transport.plan import EntropicPlan, extend
+from ..transport.sparse_plan import SparsePlan
 from .candidate import Candidate, Found
 from .history import Status
 from .options import Maps, Search, Solver

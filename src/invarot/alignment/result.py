@@ -12,7 +12,8 @@ from ..checks import check_choice, check_new_points
 from ..errors import InputError
 from ..retrieval.nearest import nearest
 from ..transport.exact import are_uniform, exact_plan
-from ..transport.plan import EntropicPlan, SparsePlan
+from ..transport.plan import EntropicPlan
+from ..transport.sparse_plan import SparsePlan
 from .history import History, StartRecord, Status
 from .tuning import QUERIES
 from .verdict import Verdict
