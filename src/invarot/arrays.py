@@ -77,18 +77,22 @@ def move(x: Array, where: str) -> Array:
     if where == "numpy":
         return to_numpy(x)
     if not isinstance(where, str) or not re.fullmatch(r"cpu|(cuda|mps|xpu)(:\d+)?", where):
-        raise InputError(f'device: expected "numpy" or a device of torch, such as "cpu" or "cuda:1", got {where!r}')
+        raise InputError(
+            f'device: expected "numpy" or a device of torch, such as "cpu" or "cuda:1", got {where!r}; use "cpu"'
+        )
     torch = import_torch(f'to("{where}")')
     try:
         return torch.as_tensor(x).to(where)
     except (RuntimeError, AssertionError) as error:
-        raise InputError(f"device: expected one that is there, got {where!r} ({str(error).splitlines()[0]})") from error
+        raise InputError(
+            f"device: expected one that is there, got {where!r} ({str(error).splitlines()[0]}); use 'cpu'"
+        ) from error
 
 
 def place(values: np.ndarray[Any, Any], where: str) -> Array:
     """Return ``values`` as NumPy for ``"cpu"``, as a torch tensor for ``"cuda"`` or ``"cuda:1"``; ``"auto"``: CUDA if any."""
     if not isinstance(where, str) or not re.fullmatch(r"auto|cpu|cuda(:\d+)?", where):
-        raise InputError(f'device: expected "auto", "cpu", "cuda" or "cuda:N", got {where!r}')
+        raise InputError(f'device: expected "auto", "cpu", "cuda" or "cuda:N", got {where!r}; use "auto"')
     if where == "cpu":
         return values
     try:

@@ -117,7 +117,9 @@ def check_target(path: Name, *, overwrite: bool = True, name: str = "path") -> N
     except (OSError, ValueError) as error:
         raise InputError(f"{name}: expected a file to write to, got {str(path)!r} ({error}); choose another") from error
     if found is not None and stat.S_ISDIR(found.st_mode):
-        raise InputError(f"{name}: expected a file in an existing directory, got {path}, which is a directory")
+        raise InputError(
+            f"{name}: expected a file in an existing directory, got {path}, which is a directory; name a file in it"
+        )
     if found is not None and stat.S_ISREG(found.st_mode) and not overwrite:
         raise _already_there(path, name)
     if found is not None and not os.access(path, os.W_OK):

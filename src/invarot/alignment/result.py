@@ -110,7 +110,7 @@ class Alignment:
             return self._matches(how)
         if how == "assignment":
             raise InputError(
-                'how: expected "plan" or "nearest" with overlap, where points may stay unmatched, got "assignment"'
+                'how: expected "plan" or "nearest" with overlap, where points may stay unmatched, got "assignment"; use "plan"'
             )
         found = self._matches("plan" if how == "auto" else how)
         return (

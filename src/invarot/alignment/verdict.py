@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from ..checks import check_choice
+
 WORDS = ("aligned", "coarse", "doubtful", "failed")
 
 
@@ -93,7 +95,8 @@ class Verdict:
         return self.word == "aligned"
 
     def meets(self, word: str) -> bool:
-        """Return whether the verdict is ``word``, one of `SOUND`, or a finer one."""
+        """Return whether the verdict is ``word`` ("aligned" or "coarse") or a finer one."""
+        check_choice(word, "word", SOUND)
         return self.word in SOUND[: SOUND.index(word) + 1]
 
     def as_dict(self) -> dict[str, Any]:

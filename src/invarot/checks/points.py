@@ -42,15 +42,15 @@ def check_points(value: Any, name: str, *, least: int = 2) -> Array:
         half = str(points.dtype).endswith("float16")
         points = xp.astype(points, xp.float32 if half else xp.float64)
     if points.ndim != 2:
-        advice = f"; use {name}.reshape(-1, 1) for points of one feature, {name}.reshape(1, -1) for one point"
-        raise InputError(
-            f"{name}: expected a 2-D array, one row per point, got {points.ndim}-D{advice if points.ndim == 1 else ''}"
-        )
+        advice = f"use {name}.reshape(len({name}), -1) for one row per point"
+        if points.ndim < 2:
+            advice = f"use {name}.reshape(-1, 1) for points of one feature, {name}.reshape(1, -1) for one point"
+        raise InputError(f"{name}: expected a 2-D array, one row per point, got {points.ndim}-D; {advice}")
     n, d = points.shape
     if n < least or d < 1:
         raise InputError(
             f"{name}: expected at least {least} point{'s' * (least > 1)} (rows) of at least 1 feature, "
-            f"got shape {(n, d)}"
+            f"got shape {(n, d)}; pass more"
         )
     if not bool(xp.all(xp.isfinite(points))):
         bad = np.argwhere(~np.isfinite(to_numpy(points)))
@@ -77,7 +77,9 @@ def check_new_points(points: Any, columns: int, like: Array, why: str) -> Array:
     """Return points to be mapped: of their own library, device and graph if they are an array, else those of ``like``."""
     found = check_points(points, "points", least=1)
     if found.shape[1] != columns:
-        raise InputError(f"points: expected {columns} columns, as {why}, got {found.shape[1]}")
+        raise InputError(
+            f"points: expected {columns} columns, as {why}, got {found.shape[1]}; pass points of the same features"
+        )
     if is_torch(points):
         return as_like(points, found)  # what was checked is detached; this has its gradient
     return found if is_array(points) else as_like(found, like)
@@ -132,14 +134,14 @@ def _from_objects(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any
 def _from_python(value: Any, name: str) -> Array:
     """Convert a list, a DataFrame or anything else NumPy can read to an array of numbers."""
     if value is None or isinstance(value, (str, bytes, dict)):
-        raise InputError(f"{name}: expected an array of points, got {type(value).__name__}")
+        raise InputError(f"{name}: expected an array of points, got {type(value).__name__}; pass one row per point")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             array = np.asarray(value)
     except (ValueError, TypeError, Warning) as error:
         raise InputError(
-            f"{name}: expected rows of equal length, got a ragged {type(value).__name__} ({error})"
+            f"{name}: expected rows of equal length, got a ragged {type(value).__name__} ({error}); pass a 2-D array"
         ) from error
     if array.dtype.kind == "O" and array.ndim:
         return _from_objects(array, name)
@@ -192,9 +194,14 @@ def check_weights(value: Any, name: str, points: Array) -> Array:
     _check_real(to_numpy(weights), name)
     weights = np.asarray(weights, dtype=np.float64)
     if weights.shape != (n,):
-        raise InputError(f"{name}: expected {n} weights, one per point, got shape {weights.shape}")
+        raise InputError(
+            f"{name}: expected {n} weights, one per point, got shape {weights.shape}; pass one for each row"
+        )
     if not np.all(np.isfinite(weights)) or np.any(weights < 0):
-        raise InputError(f"{name}: expected finite weights ≥ 0, got values from {weights.min()} to {weights.max()}")
+        raise InputError(
+            f"{name}: expected finite weights ≥ 0, got values from {weights.min()} to {weights.max()}; "
+            "set those of points to leave out to 0"
+        )
     total = weights.sum()
     if total == 0:
         raise InputError(f"{name}: expected some positive weight, got all zero; leave {name}=None for uniform weights")
@@ -215,9 +222,10 @@ def check_map(value: Any, name: str, dx: int, dy: int, like: Array) -> Array:
     _check_real(to_numpy(value), name)
     if tuple(value.shape[-2:]) != (dx, dy) or value.ndim not in (2, 3) or value.shape[0] == 0:
         raise InputError(
-            f"{name}: expected a map of shape ({dx}, {dy}) or a batch (s, {dx}, {dy}), got shape {tuple(value.shape)}"
+            f"{name}: expected a map of shape ({dx}, {dy}) or a batch (s, {dx}, {dy}), got shape {tuple(value.shape)}; "
+            "a map takes the columns of x to those of y"
         )
     found = as_like(value, like)
     if not bool(namespace(found).all(namespace(found).isfinite(found))):
-        raise InputError(f"{name}: expected finite numbers, got NaN or inf")
+        raise InputError(f"{name}: expected finite numbers, got NaN or inf; replace them")
     return found if found.ndim == 3 else found[None]

@@ -63,4 +63,4 @@ def check_rng(value: Any, name: str = "rng") -> np.random.Generator:
         return value
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= 0:
         return np.random.default_rng(int(value))
-    raise InputError(f"{name}: expected a whole number ≥ 0 or a numpy.random.Generator, got {value!r}")
+    raise InputError(f"{name}: expected a whole number ≥ 0 or a numpy.random.Generator, got {value!r}; pass {name}=0")

@@ -88,12 +88,13 @@ def align_command(
     Exit code 0: the verdict is *aligned* or *coarse*; 2: bad input; 3: *failed*; 4: *doubtful* (the model is still written).
     """
     if started_by_torchrun():
-        only_words = {
-            "--preset": preset != "best", "--max-words": max_words, "--extra-words": extra_words, "--spelling": spelling,
-            "--report": report, "--dictionary": dictionary, "--checkpoint": checkpoint, "--mapped": mapped,
+        unused = {
+            "--preset": preset != "best", "--seeds": seeds, "--effort": effort, "--max-words": max_words,
+            "--extra-words": extra_words is not None, "--overlap": overlap, "--spelling": spelling, "--report": report,
+            "--dictionary": dictionary, "--checkpoint": checkpoint, "--mapped": mapped,
         }  # fmt: skip
         align_ranks(
-            source, target, output, [name for name, value in only_words.items() if value], p=p, device=device,
+            source, target, output, [name for name, value in unused.items() if value], p=p, device=device,
             memory=memory, seed=seed, unordered=unordered, force=force, quiet=quiet, as_json=as_json,
         )  # fmt: skip
     stem = output.with_name(output.name + "-mapped")
@@ -138,7 +139,7 @@ def align_ranks(
 
     if unused:
         raise InputError(
-            f"{unused[0]}: expected no options for words under torchrun, which aligns vectors; leave it out"
+            f"{unused[0]}: expected none under torchrun, which aligns vectors without words, got one; leave it out"
         )
     result, folder, rank = align_files(
         source, target, output, device=device, memory=memory, rng=seed, p=math.inf if p is None else p,

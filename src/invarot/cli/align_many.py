@@ -36,7 +36,7 @@ def align_many_command(
         bool, typer.Option("--mapped", help="Also write all vectors in the common space, OUTPUT-mapped.NAME.vec.")
     ] = False,
     force: Force = False,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No summary.")] = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress, no summary.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")] = False,
 ) -> None:
     """Bring many vocabularies into one space with no dictionary.
@@ -45,7 +45,7 @@ def align_many_command(
     """
     names = [path.name.split(".")[0] for path in sources]
     if len(sources) < 2 or len(set(names)) < len(names):
-        raise InputError(f"sources: expected two or more files of different names, got {', '.join(names)}")
+        raise InputError(f"sources: expected two or more files of different names, got {', '.join(names)}; rename them")
     if output.name == STANDARD:
         raise InputError("--output: expected a folder, got -; a model is not one stream")
     if extra_words is not None and max_words is None:

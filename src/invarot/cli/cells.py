@@ -27,7 +27,7 @@ def cells_command(
     seed: Annotated[int, typer.Option(min=0, help="Random seed: same seed, same result.")] = 0,
     device: Device = None,
     force: Force = False,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No summary.")] = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress, no summary.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")] = False,
 ) -> None:
     """Align two assays of one tissue, measured on different cells, with no labels.
@@ -41,9 +41,9 @@ def cells_command(
             check_target(path, overwrite=force, name=name)
     keys = tuple(one.strip() for one in use.split(","))
     if len(keys) != 2:
-        raise InputError(f"--use: expected two keys with a comma between, such as X_pca,X_lsi, got {use!r}")
+        raise InputError(f"--use: expected two keys with a comma between, such as X_pca,X_lsi, got {use!r}; name both")
     if label is not None and report is None:
-        raise InputError("--label: expected together with --report, got it alone")
+        raise InputError("--label: expected together with --report, got it alone; add --report page.html")
     rna, atac = cells.read(source), cells.read(target)
     with run(progress=not (quiet or as_json)):
         found = cells.align(rna, atac, use=(keys[0], keys[1]), overlap=_number(overlap), device=device, rng=seed)

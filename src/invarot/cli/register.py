@@ -43,7 +43,7 @@ def register_command(
 
     Prints and writes the 4×4 matrix T for column vectors: q = T p, p = (x, y, z, 1) in the source, q in the target.
 
-    Exit code 0: done (aligned or doubtful); 2: bad input; 3: the verdict is *failed* (the files are still written).
+    Exit code 0: the verdict is *aligned* or *coarse*; 2: bad input; 3: *failed*; 4: *doubtful* (the files are still written).
     """
     share = parse_overlap(overlap)
     matrix = matrix or output.with_name(output.name.split(".")[0] + ".matrix.txt")

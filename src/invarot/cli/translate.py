@@ -43,6 +43,8 @@ def translate_command(
         stderr.print(f"not in the vocabulary: {escape_unsafe(', '.join(missing))}", highlight=False)
     if len(missing) == len(asked):
         raise typer.Exit(2)
+    if every and found.overlap is None:
+        stderr.print("--all: no effect, since the model was learned without an overlap", highlight=False)
     answers = found.translate(
         [word for word in asked if word in known], k=top, method=retrieval, reverse=reverse, all=every
     )

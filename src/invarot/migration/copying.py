@@ -81,7 +81,9 @@ def map_store(
     """
     check_count(size, "size")
     if same_place(old.address, destination.address):
-        raise InputError(f"destination: expected another store than the source, got {old.address} for both")
+        raise InputError(
+            f"destination: expected another store than the source, got {old.address} for both; choose another"
+        )
     if replace_existing:
         return _replace_store(old, destination, adapter, info, size, on_rows)
     return _write_store(old, destination, adapter, info, size, on_rows, COMPLETE)

@@ -65,7 +65,9 @@ class Migration:
         if at_least is None:
             return self.verdict.word == "aligned"
         if not self.recall.measured:
-            raise InputError("at_least: expected together with check_pairs, got no pairs to measure recall on")
+            raise InputError(
+                "at_least: expected together with check_pairs, got no pairs to measure recall on; pass check_pairs to fit"
+            )
         return self.recall.value >= at_least
 
 

@@ -57,14 +57,18 @@ def take_pairs(
 
 def _read(path: Path, name: str) -> list[tuple[str, str]]:
     if not path.is_file():
-        raise InputError(f"{name}: expected a file of two ids a line, or {SAME_IDS!r}, got {path}, which is not a file")
+        raise InputError(
+            f"{name}: expected a file of two ids a line, or {SAME_IDS!r}, got {path}, which is not a file; check the path"
+        )
     found = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         parts = line.split("\t") if "\t" in line else line.split()
         if not parts:
             continue
         if len(parts) != 2:
-            raise InputError(f"{name}: expected two ids a line, got {line[:60]!r} in line {number} of {path}")
+            raise InputError(
+                f"{name}: expected two ids a line, got {line[:60]!r} in line {number} of {path}; mend that line"
+            )
         found.append((parts[0].strip(), parts[1].strip()))
     return found
 
@@ -73,6 +77,8 @@ def _common_ids(old: Store, new: Store, name: str, share: float) -> Iterable[tup
     known = {str(id) for batch in new.read(READ) for id in batch.ids}
     found = [str(id) for batch in old.read(READ) for id in batch.ids if str(id) in known]
     if not found:
-        raise InputError(f"{name}: expected some ids that are in OLD and in NEW_SAMPLE, got none in common")
+        raise InputError(
+            f"{name}: expected some ids that are in OLD and in NEW_SAMPLE, got none in common; check that both stores hold the same texts"
+        )
     step = max(math.ceil(1 / share), len(found) // MOST)
     return [(id, id) for id in found[::step]]

@@ -127,7 +127,10 @@ class Hub:
 
     def _known(self, name: str) -> str:
         if name in self.unrelated:
-            raise InputError(f"name: expected a vocabulary with a map, got {name!r}, which is unrelated to the others")
+            raise InputError(
+                f"name: expected a vocabulary with a map, got {name!r}, which is unrelated to the others; "
+                f"those with a map: {', '.join(self.vectors)}"
+            )
         return check_choice(name, "name", self.vectors)
 
 
@@ -146,7 +149,9 @@ def load_hub(path: str | os.PathLike[str]) -> Hub:
         unrelated = tuple(check(list[str], facts.get("unrelated"), "unrelated"))
         everyone = {*names, *unrelated}
         if len(sources) != len(names) or any({pair.first, pair.second} - everyone for pair in pairs):
-            raise InputError("names, sources, pairs: expected one source per name and no other names in pairs")
+            raise InputError(
+                "names, sources, pairs: expected one source per name and no other names in pairs, got others; save it again"
+            )
         for pair in pairs:
             check_choice(pair.verdict.word, "verdict.word", WORDS)
         means = [f"mean_{k}" for k in range(chosen.prepare.count("center"))]

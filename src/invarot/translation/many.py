@@ -62,10 +62,12 @@ def learn_many(
         or chosen.schedule is not None
     ):
         raise InputError(
-            f"how: expected a recipe with start='auto', p=inf and no schedule, such as \"best\", got {how!r}"
+            f'how: expected a recipe with start=\'auto\', p=inf and no schedule, such as "best", got {how!r}; use "best"'
         )
     if not isinstance(sources, Mapping) or len(sources) < 2:
-        raise InputError(f"sources: expected a dict of at least two vocabularies, got {type(sources).__name__}")
+        raise InputError(
+            f"sources: expected a dict of at least two vocabularies, got {type(sources).__name__}; write {{'en': …, 'es': …}}"
+        )
     where = check_device(device)
     vectors = {str(name): read_checked(one, str(name)) for name, one in sources.items()}
     if keep is not None:
