@@ -6,7 +6,7 @@ import hashlib
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -95,7 +95,7 @@ def align_many(
     inside = [frame.enter(clouds[name]) for frame, name in zip(frames, names, strict=True)]
     numbers = list(combinations(range(len(names)), 2))
     seeds = generator.integers(1 << 62, size=(2, len(numbers)))
-    options = {"effort": effort, "device": device, "solver": solver, "search": replace(search, n_jobs=1)}
+    options = {"effort": effort, "device": device, "solver": solver, "search": Search(ordered=search.ordered)}
     tasks = [
         partial(_solve_pair, inside[i], inside[j], int(seed), options)
         for (i, j), seed in zip(numbers, seeds[0], strict=True)
