@@ -11,6 +11,7 @@ from ..errors import InputError
 from ..files import check_target
 from ..logs import run
 from .app import EXIT_CODES, Device, Force, command, print_json, print_verdict, stderr
+from .shared import Quiet, Report, Seed, Summary
 
 
 @command("cells")
@@ -23,12 +24,12 @@ def cells_command(
         str | None, typer.Option(help="Column of obs to colour the report by; never used to align.")
     ] = None,
     overlap: Annotated[str | None, typer.Option(help='Share of cells with a counterpart, or "auto".')] = None,
-    report: Annotated[Path | None, typer.Option(help="Also write an HTML report (one self-contained file).")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed: same seed, same result.")] = 0,
+    report: Report = None,
+    seed: Seed = 0,
     device: Device = None,
     force: Force = False,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress, no summary.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")] = False,
+    quiet: Quiet = False,
+    as_json: Summary = False,
 ) -> None:
     """Align two assays of one tissue, measured on different cells, with no labels.
 

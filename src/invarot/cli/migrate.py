@@ -16,6 +16,7 @@ from ..migration import Adapter, Migration, estimate_cost, find_unfinished, fit,
 from ..stores import Store, open_beside, same_place
 from ..stores import open as open_store
 from .app import Device, Effort, command, print_json, print_verdict, stderr
+from .shared import Quiet, Seed, Summary
 
 NOT_WRITTEN = 3
 SNIPPET = """from safetensors.numpy import load_file
@@ -53,9 +54,9 @@ def migrate_command(
     sample: Annotated[int, typer.Option(min=100, help="Vectors of each model used in the solve.")] = 8000,
     effort: Effort = None,
     device: Device = None,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed: same seed, same result.")] = 0,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress, no summary.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")] = False,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+    as_json: Summary = False,
 ) -> None:
     """Bring a store of vectors to another embedding model, with nothing paired.
 

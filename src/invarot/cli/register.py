@@ -15,6 +15,7 @@ from ..errors import InputError
 from ..files import check_target, write_file
 from ..logs import run
 from .app import EXIT_CODES, Force, command, parse_overlap, print_json, print_verdict, stdout
+from .shared import Seed
 
 
 @command("register")
@@ -28,7 +29,7 @@ def register_command(
     ] = "auto",
     scale: Annotated[bool, typer.Option("--scale", help="Also fit a scale.")] = False,
     reflect: Annotated[bool, typer.Option("--reflect", help="Allow mirror images.")] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed: same seed, same result.")] = 0,
+    seed: Seed = 0,
     matrix: Annotated[
         Path | None, typer.Option(help="File to write the 4×4 matrix to [OUTPUT with .matrix.txt for its suffix].")
     ] = None,

@@ -13,6 +13,7 @@ from ..errors import InputError
 from ..files import STANDARD
 from ..translation import load
 from .app import Retrieval, command, escape_unsafe, print_json, print_line, stderr
+from .shared import Json
 
 
 @command("translate")
@@ -27,7 +28,7 @@ def translate_command(
         bool, typer.Option("--all", help="Also translate words that have no translation (models with an overlap).")
     ] = False,
     retrieval: Retrieval = "csls",
-    as_json: Annotated[bool, typer.Option("--json", help="JSON on stdout.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Translate words and print scores, best first. Words not in the vocabulary are reported and skipped, words without a translation so named."""
     found = load(model)
