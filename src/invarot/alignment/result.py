@@ -99,7 +99,7 @@ class Alignment:
         return keep_dtype((found - as_like(self.offset, found)) @ as_like(self._inverse, found), points)
 
     def matches(self, how: str = "auto", *, all: bool = False) -> Array:
-        """Return the row of y matched to each row of x; −1 for a point without a counterpart, or a match for ``all``.
+        """Return the row of y matched to each row of x; −1 for a point without a counterpart, unless ``all`` is True.
 
         ``"plan"``: the largest entry of its row of the plan; ``"assignment"``: the cheapest one-to-one matching of the
         mapped points; ``"nearest"``: the nearest target. ``"auto"`` is the assignment if it exists (as many points on both

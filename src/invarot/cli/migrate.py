@@ -42,7 +42,7 @@ def migrate_command(
     ] = None,
     pairs: Annotated[
         str | None,
-        typer.Option(help="The same texts in both models, two ids a line; or: ids (equal ids). Used in the solve."),
+        typer.Option(help="The same texts in both models, two ids per line; or: ids (equal ids). Used in the solve."),
     ] = None,
     check_pairs: Annotated[str | None, typer.Option(help="Likewise, used only to measure recall.")] = None,
     at_least: Annotated[
