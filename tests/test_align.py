@@ -156,6 +156,8 @@ def test_paper_preset():
     result = invarot.align(x, y, **{**options, "n_starts": 20})
     assert result.history["epsilon"][:3] == pytest.approx([1, 0.95, 0.9025])
     assert result.history["epsilon"][-1] == 0.01
+    with pytest.raises(InputError, match=r"history: expected one of .*, got 'epsilom'; did you mean 'epsilon'"):
+        result.history["epsilom"]
     assert (result.matches("plan") == match).mean() > 0.9
     assert {start.name for start in result.starts} == {"gaussian"}
 

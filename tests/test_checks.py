@@ -34,7 +34,7 @@ GOOD = np.arange(6.0).reshape(3, 2)
         (np.zeros((1, 3)), "at least 2 points"),
         ([1.0, 2.0], r"2-D.*reshape"),
         ([1.0, 2.0], r"reshape\(1, -1\) for one point"),
-        (np.zeros((2, 2, 2)), "3-D$"),
+        (np.zeros((2, 2, 2)), "3-D; use x.reshape"),
         (scipy.sparse.csr_array(GOOD), "dense array, got a sparse csr_array"),
         (3.0, "0-D"),
         (None, "NoneType"),

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from invarot import files
+from invarot import files, parts
 from invarot.errors import InputError, MemoryBound
-from invarot.files import check_target, clear_leftovers, find_descriptor, local_file, reading, write_file
+from invarot.files import check_target, find_descriptor, local_file, reading, write_file
+from invarot.parts import clear_leftovers
 
 as_root = pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 
@@ -87,7 +88,7 @@ def test_a_planted_link_is_not_followed(tmp_path, monkeypatch):
     (tmp_path / "precious").write_bytes(b"mine")
     tokens = iter(["0" * 16, "0" * 16, "1" * 16])
     (tmp_path / f".invarot-{'0' * 16}.part").symlink_to("precious")
-    monkeypatch.setattr(files.secrets, "token_hex", lambda size: next(tokens))
+    monkeypatch.setattr(parts.secrets, "token_hex", lambda size: next(tokens))
     put(tmp_path / "a", b"new")
     assert (tmp_path / "precious").read_bytes() == b"mine"
     assert (tmp_path / "a").read_bytes() == b"new"

@@ -30,7 +30,7 @@ ORDER = (
     {"files", "schema"},
     {"jobs", "rows"},
     {"arrays", "threads"},
-    {"errors", "data", "logs"},
+    {"errors", "data", "logs", "parts", "array_type"},
 )
 EXCEPTIONS = {
     ("alignment.many_result", "storage"): "ManyAlignment.save, for the same reason",

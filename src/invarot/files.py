@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 import shutil
 import stat
 import sys
@@ -20,11 +19,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from .errors import InputError, MemoryBound, MissingExtra
-
-try:
-    import fcntl
-except ImportError:  # Windows: a file left by a killed writer stays until it is deleted by hand
-    fcntl = None  # type: ignore[assignment]
+from .parts import clear_leftovers, create_part
 
 Name = str | os.PathLike[str]
 STANDARD = "-"
@@ -34,8 +29,6 @@ KINDS = (
     (stat.S_ISCHR, "a device"),
     (stat.S_ISBLK, "a device"),
 )
-PART = re.compile(r"\.invarot-[0-9a-f]{16}\.part")  # a file that is being written, or was when its writer was killed
-NEW = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 # -- reading ---------------------------------------------------------------------------------------------------------
@@ -124,7 +117,9 @@ def check_target(path: Name, *, overwrite: bool = True, name: str = "path") -> N
     except (OSError, ValueError) as error:
         raise InputError(f"{name}: expected a file to write to, got {str(path)!r} ({error}); choose another") from error
     if found is not None and stat.S_ISDIR(found.st_mode):
-        raise InputError(f"{name}: expected a file in an existing directory, got {path}, which is a directory")
+        raise InputError(
+            f"{name}: expected a file in an existing directory, got {path}, which is a directory; name a file in it"
+        )
     if found is not None and stat.S_ISREG(found.st_mode) and not overwrite:
         raise _already_there(path, name)
     if found is not None and not os.access(path, os.W_OK):
@@ -189,7 +184,7 @@ def _open_target(path: Name, overwrite: bool, name: str) -> Iterator[BinaryIO]:
 def _write_beside(target: str, overwrite: bool, name: str) -> Iterator[BinaryIO]:
     folder = os.path.dirname(target)
     clear_leftovers(folder)
-    temporary, descriptor = _create_part(folder)
+    temporary, descriptor = create_part(folder)
     try:
         with os.fdopen(descriptor, "wb") as stream:
             yield stream
@@ -218,42 +213,3 @@ def _put_new(temporary: str, target: str, name: str) -> None:
         os.rename(temporary, target)
     else:
         os.unlink(temporary)
-
-
-def _create_part(folder: str) -> tuple[str, int]:
-    """Create a file of a random name that holds a lock for as long as it is open."""
-    while True:
-        temporary = os.path.join(folder, f".invarot-{secrets.token_hex(8)}.part")
-        try:
-            descriptor = os.open(temporary, NEW, 0o666)
-        except FileExistsError:
-            continue
-        _lock(descriptor, wait=True)
-        if os.path.exists(temporary):  # else another writer took it for a leftover before it was locked
-            return temporary, descriptor
-        os.close(descriptor)
-
-
-def _lock(descriptor: int, *, wait: bool) -> bool:
-    """Lock an open file; False if it is locked by another, or the file system has no locks."""
-    if fcntl is None:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
-
-
-def clear_leftovers(folder: Name) -> None:
-    """Delete the files that killed writers left in ``folder``: nobody holds their locks."""
-    for left in [entry.path for entry in os.scandir(folder) if PART.fullmatch(entry.name)]:
-        try:
-            descriptor = os.open(left, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
-        except OSError:  # gone, somebody else's, or not a file
-            continue
-        try:
-            if stat.S_ISREG(os.fstat(descriptor).st_mode) and _lock(descriptor, wait=False):
-                Path(left).unlink(missing_ok=True)
-        finally:
-            os.close(descriptor)

@@ -25,7 +25,8 @@ from safetensors.numpy import load as load_arrays
 from safetensors.numpy import save as dump_arrays
 
 from .errors import InputError
-from .files import PART, reading, write_file
+from .files import reading, write_file
+from .parts import PART
 
 FACTS = "invarot"  # where the header keeps the JSON
 ABOUT_FILE = ("format", "format_version", "library_version", "arrays", "checksum")  # facts about the file itself

@@ -17,7 +17,8 @@ from .checks import check_choice, check_number
 from .errors import InputError
 from .folders import ABOUT_FILE, ALIGNMENT, MANY, building, read_folder, write_folder
 from .schema import build, check, check_arrays, check_rows
-from .transport.plan import EntropicPlan, SparsePlan
+from .transport.plan import EntropicPlan
+from .transport.sparse_plan import SparsePlan
 
 PLANS: dict[str, type[EntropicPlan] | type[SparsePlan]] = {"entropic": EntropicPlan, "sparse": SparsePlan}
 FACTORS = {
@@ -69,7 +70,8 @@ def save_many(found: ManyAlignment, path: str | os.PathLike[str]) -> None:
         for number, one in enumerate(ones.values())
     }
     pairs = [{**asdict(pair), "verdict": pair.verdict.as_dict(), "status": pair.status.name} for pair in found.pairs]
-    write_folder(path, MANY, arrays, {"spaces": list(found.maps), "pairs": pairs, "unrelated": list(found.unrelated)})
+    facts = {"spaces": list(found.maps), "pairs": pairs, "unrelated": list(found.unrelated), "notes": list(found.notes)}
+    write_folder(path, MANY, arrays, facts)
 
 
 def load_many(path: str | os.PathLike[str]) -> ManyAlignment:
@@ -79,6 +81,7 @@ def load_many(path: str | os.PathLike[str]) -> ManyAlignment:
         names = check(list[str], facts.get("spaces"), "spaces")
         pairs = tuple(check(list[Pair], facts.get("pairs"), "pairs"))
         unrelated = tuple(check(list[str], facts.get("unrelated"), "unrelated"))
+        notes = tuple(check(list[str], facts.get("notes", []), "notes"))  # files of older versions have none
         everyone = {*names, *unrelated}
         if len(everyone) != len(names) + len(unrelated) or any({one.first, one.second} - everyone for one in pairs):
             raise InputError(
@@ -92,7 +95,7 @@ def load_many(path: str | os.PathLike[str]) -> ManyAlignment:
             {name: cast(Array, arrays[f"{part}.{number}"]) for number, name in enumerate(names)}
             for part in ("map", "offset")
         )
-        return ManyAlignment(maps, offsets, pairs, unrelated)
+        return ManyAlignment(maps, offsets, pairs, unrelated, notes)
 
 
 # -- alignments to plain values and back -----------------------------------------------------------------------------

@@ -48,7 +48,7 @@ class Adapter(torch.nn.Module):  # type: ignore[misc]
             return {**vectors, "sentence_embedding": self(vectors["sentence_embedding"])}
         if vectors.shape[-1] != self.map.shape[0]:
             raise InputError(
-                f"vectors: expected {self.map.shape[0]} columns, as the adapter has, got {vectors.shape[-1]}"
+                f"vectors: expected {self.map.shape[0]} columns, as the adapter has, got {vectors.shape[-1]}; pass vectors of its model"
             )
         mapped = vectors @ self.map.to(dtype=vectors.dtype, device=vectors.device)
         before, after = (torch.linalg.vector_norm(one, dim=-1, keepdim=True) for one in (vectors, mapped))

@@ -97,10 +97,21 @@ def test_nothing_related_has_no_maps():
     assert (found.maps, found.unrelated) == ({}, ("0", "1"))
 
 
+def test_options_without_effect_are_noted(related, found, tmp_path):
+    spaces, _ = related
+    assert found.notes == ()
+    two = invarot.align_many({name: spaces[name] for name in "ab"}, search=Search(ordered=True, n_jobs=2))
+    assert two.notes[0] == "n_jobs: no effect, since 2 spaces make 1 pair"
+    assert [note.split(", ")[0] for note in two.notes[1:]] in (["a–b: ordered: no effect"], ["b–a: ordered: no effect"])
+    assert f"note  {two.notes[0]}" in repr(two)
+    two.save(tmp_path / "two")
+    assert invarot.load_many(tmp_path / "two").notes == two.notes
+
+
 def test_it_is_saved_and_loaded(found, tmp_path):
     found.save(tmp_path / "many")
     again = invarot.load_many(tmp_path / "many")
-    assert again.pairs == found.pairs
+    assert (again.pairs, again.notes) == (found.pairs, found.notes)
     for name in found.maps:
         np.testing.assert_array_equal(again.maps[name], found.maps[name])
     with pytest.raises(InputError, match=r"holds an invarot alignment of many spaces; load it with invarot.load_many"):
@@ -114,6 +125,7 @@ def test_it_is_saved_and_loaded(found, tmp_path):
         (3, {}, "spaces: expected .* got int"),
         ([np.eye(3), np.eye(3)], {"solver": Sinkhorn(objective="transport")}, "solver: expected .*simplified"),
         ([np.eye(3), np.eye(3)], {"search": Search(side=(np.ones(3), np.ones(3)))}, "search: expected"),
+        ([np.eye(3), np.eye(3)], {"solver": False}, "solver: expected .* got False"),
         ([np.eye(3), np.full((3, 3), np.nan)], {}, r"spaces\['1'\]"),
     ],
 )

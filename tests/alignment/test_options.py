@@ -34,7 +34,7 @@ BAD = [
     (Sinkhorn, {"plan_max_iter": 1.5}, "plan_max_iter"), (Sinkhorn, {"plan_max_iter": 0}, "plan_max_iter"),
     *((Sinkhorn, {"schedule": value}, "schedule") for value in (0, -0.1, "slow", math.nan, math.inf, True)),
     (Search, {"ordered": "yes"}, "ordered"), (Search, {"side": ONE}, "side"), (Search, {"side": (ONE,)}, "side"),
-    (Search, {"side_weight": 1.0}, "side_weight"), (Search, {"side": (ONE, ONE), "side_weight": -1}, "side_weight"),
+    (Search, {"side_weight": 1.0}, "side_weight"), (Search, {"side": (ONE, ONE), "side_weight": 0}, "side_weight"),
     (Search, {"seed_weight": -1}, "seed_weight"), (Search, {"seed_weight": "much"}, "seed_weight"),
     *((Search, {"n_jobs": value}, "n_jobs") for value in (0, -2, 1.5, "two", True)),
 ]  # fmt: skip

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import fields
 
-from invarot import Evidence, Resolution, Verdict
+import pytest
+
+from invarot import Evidence, InputError, Resolution, Verdict
 from invarot.alignment.judging.rule import decide
 
 EVIDENCE = Evidence(gain=0.9, split=1.0, surplus=0.5, twins=0.5, points=300, rivals=1, better=2)
@@ -33,6 +35,8 @@ def test_words_in_their_order():
     said = {word: Verdict(word, 0.5, EVIDENCE, ()) for word in ("aligned", "coarse", "doubtful", "failed")}
     assert [word for word, one in said.items() if one.meets("aligned")] == ["aligned"]
     assert [word for word, one in said.items() if one.meets("coarse")] == ["aligned", "coarse"]
+    with pytest.raises(InputError, match="word: expected one of aligned, coarse, got 'algned'; did you mean 'aligned'"):
+        said["aligned"].meets("algned")
 
 
 def test_verdicts_saved_before_there_was_a_resolution_are_read():

@@ -9,15 +9,18 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pytest
 
-from invarot import __version__, cli
+from invarot import InputError, __version__, cli
+from invarot.cli.app import app
 from invarot.translation import load
 from invarot.words import Vectors, read_vectors, write_vectors
 from invarot.words.spelling import SIZE, SPELLING
 
+from ..commands import make_runner
 from ..translation.pairs import rotated_pair
 from ..words.test_spelling import RUSSIAN
 
@@ -73,8 +76,10 @@ def test_the_summary_names_what_was_not_applied(folder):
 def test_translate(folder):
     done = invarot("translate", folder / "m", "waa", "wba", "-k", 1)
     assert [line.split()[:2] for line in done.stdout.splitlines()] == [["waa", "Twaa"], ["wba", "Twba"]]
-    done = invarot("translate", folder / "m", "--reverse", "--json", stdin="Twaa\n")
+    assert "--all" not in done.stderr
+    done = invarot("translate", folder / "m", "--reverse", "--json", "--all", stdin="Twaa\n")
     assert json.loads(done.stdout)["Twaa"][0]["word"] == "waa"
+    assert "--all: no effect, since the model was learned without an overlap" in done.stderr
     done = invarot("translate", folder / "m", "nosuchword", "[/b]")
     assert done.returncode == 2
     assert "nosuchword, [/b]" in done.stderr
@@ -109,6 +114,19 @@ def test_export(folder):
 
 
 @pytest.mark.parametrize(
+    "option",
+    [("--seeds", "pairs.txt"), ("--effort", "high"), ("--overlap", "auto"), ("--extra-words", "0"), ("--mapped",), ("--preset", "fast")],
+)  # fmt: skip
+def test_what_torchrun_does_not_use_is_refused(option):
+    import_module("invarot.cli.align")  # registers its command
+    asked = make_runner().invoke(
+        app, ["align", "a.npy", "b.npy", "-o", "x", *option], env={"TORCHELASTIC_RUN_ID": "none"}
+    )
+    assert isinstance(asked.exception, InputError)
+    assert str(asked.exception).startswith(f"{option[0]}: expected none under torchrun")
+
+
+@pytest.mark.parametrize(
     ("words", "complaint"),
     [
         (("align", "no.vec", "b.vec", "-o", "m"), "no.vec"),
@@ -129,6 +147,11 @@ def test_export(folder):
         (("demo", "--report", "{}/gold.txt"), "--report: expected a new file"),
         (("export", "{}/m", "-o", "{}/gold.txt"), "--output: expected a new file"),
         (("export", "{}/m", "--format", "vec", "-o", "-"), "--output: expected the stem of two files"),
+        (("export", "{}/m", "--format", "npz", "-k", "2"), "--top: expected with --format dictionary only, got npz"),
+        (
+            ("export", "{}/m", "-o", "{}/w.vec", "--words", "9"),
+            "--words: expected with --format dictionary only, got vec",
+        ),
         (("align", "{}/a.vec", "{}/b.npz", "-o", "{}/x", "--seed", "-1"), "--seed"),
         (("evaluate", "{}", "--dictionary", "{}/gold.txt"), "translation.safetensors"),
         (("evaluate", "{}/m", "--dictionary", "{}/gold.txt", "--retrieval", "softmax"), "--retrieval: expected"),

@@ -158,10 +158,12 @@ def test_kill_minus_nine_and_go_on(folder):
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
     assert not (folder / "mapped.npz").exists()
-    done = run(folder, "old.npz", "new.npy", "--map-store", "mapped.npz")
+    done = run(folder, "old.npz", "new.npy", "--map-store", "mapped.npz", "--map-queries", "queries.safetensors")
     assert "going on with an unfinished copy" in done.stderr
     (batch,) = stores.open(folder / "mapped.npz").read(1000)
     assert batch.ids == [f"t{k}" for k in range(600)]
     kept = migration.load(folder / "mapped.npz.adapter.safetensors")
     np.testing.assert_allclose(batch.vectors, kept.apply(TEXTS[:600]), rtol=1e-6)
+    back = migration.load(folder / "queries.safetensors")  # asked for only when the copy went on
+    np.testing.assert_array_equal(back.map, kept.inverse().map)
     assert hashlib.sha256(source.read_bytes()).hexdigest() == before

@@ -56,5 +56,8 @@ def test_warnings_name_no_argument(status):
 
 def test_the_head_of_a_message_is_an_option():
     assert to_shell("rng: expected a whole number, got x") == "--seed: expected a whole number, got x"
-    assert all(option.startswith("--") for option in OPTIONS.values())
+    assert to_shell("new: expected vectors, got none") == "NEW_SAMPLE: expected vectors, got none"
+    assert all(
+        option.startswith("--") or option.isupper() for option in OPTIONS.values()
+    )  # options, and arguments as help shows them
     assert to_shell("a.vec: expected a file, got none") == "a.vec: expected a file, got none"

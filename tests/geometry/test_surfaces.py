@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from invarot.geometry import surfaces
+from invarot.geometry import motions
 from invarot.geometry.surfaces import (
     find_slip,
     find_unseen,
@@ -121,14 +121,14 @@ def test_steps_that_creep_are_extrapolated():
     begun = start(0.002) + np.asarray([[0], [0], [0], [0.01]])
     creep = [(truth + share * (begun - truth), 0.2 * share * (truth - begun)) for share in (1.0, 0.8, 0.64)]
     assert np.abs(creep[-1][0] - truth).max() > 5e-3
-    np.testing.assert_allclose(surfaces._extrapolate(creep, frame), truth, atol=1e-5)
+    np.testing.assert_allclose(motions.extrapolate(creep, frame), truth, atol=1e-5)
 
 
 def test_extrapolation_has_a_limit():
     frame = np.column_stack([np.eye(4)[:, :-1], np.ones(4)])
     here, step = start(), np.asarray([[0.0] * 3] * 3 + [[0.01, 0, 0]])
     back = [(here - step, 1.001 * step), (here, step)]  # would lead a thousand steps away
-    assert np.abs(surfaces._extrapolate(back, frame) - here).max() < (surfaces.FARTHER + 2) * 0.01
+    assert np.abs(motions.extrapolate(back, frame) - here).max() < (motions.FARTHER + 2) * 0.01
 
 
 def test_the_weakest_motion_of_a_tube_is_about_its_axis():

@@ -193,13 +193,13 @@ def test_pairs_from_a_file_and_by_equal_ids(both, tmp_path):
     file.write_text("t0\t5\nt 1\t6\n\n")
     assert find_pairs(str(file), *both, "pairs") == {"t0": "5", "t 1": "6"}
     file.write_text("a b c\n")
-    with pytest.raises(InputError, match="expected two ids a line, got 'a b c' in line 1"):
+    with pytest.raises(InputError, match="expected two ids per line, got 'a b c' in line 1"):
         find_pairs(file, *both, "pairs")
     with pytest.raises(InputError, match="got none in common"):
         find_pairs("ids", *both, "pairs")
     assert find_pairs("ids", both[0], both[0], "pairs")["t17"] == "t17"
     assert len(find_pairs("ids", both[0], both[0], "pairs", share=0.25)) == 150
-    with pytest.raises(InputError, match="expected a file of two ids a line"):
+    with pytest.raises(InputError, match="expected a file of two ids per line"):
         find_pairs("nowhere.txt", *both, "pairs")
 
 
@@ -292,7 +292,7 @@ def test_an_id_twice(tmp_path):
 
 def test_a_sample_smaller_than_the_dimension(both, tmp_path):
     np.save(tmp_path / "few.npy", np.eye(5, 8))
-    with pytest.raises(InputError, match="NEW_SAMPLE: expected at least as many vectors as dimensions, 8, got 5"):
+    with pytest.raises(InputError, match="new: expected at least as many vectors as dimensions, 8, got 5"):
         migration.fit(both[0], stores.open(tmp_path / "few.npy"))
 
 

@@ -9,7 +9,7 @@ from scipy.optimize import linear_sum_assignment
 
 from invarot.errors import MissingExtra
 from invarot.transport.exact import exact_plan
-from invarot.transport.plan import SparsePlan
+from invarot.transport.sparse_plan import SparsePlan
 
 
 def clouds(n, m, seed, uniform=False):

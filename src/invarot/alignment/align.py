@@ -116,7 +116,9 @@ def align(
     """
     maps, solver, search = _check_groups(p, solver, search)
     if on_step is not None and not callable(on_step):
-        raise InputError(f"on_step: expected a function of one Step, got {type(on_step).__name__}")
+        raise InputError(
+            f"on_step: expected a function of one Step, got {type(on_step).__name__}; pass a function, or leave on_step out"
+        )
     if require is not None:
         check_choice(require, "require", SOUND)
     translate, scale = check_flag(translate, "translate"), check_flag(scale, "scale")
@@ -130,7 +132,7 @@ def align(
     )  # fmt: skip
     part = check_overlap(overlap)
     if part is not None:
-        check_partial(maps, solver)
+        check_partial(maps, solver, search)
     problem, seeds = _add_known_pairs(problem, seeds, search.seed_weight, a, b)
     side = None if search.side is None else keep_rows(search.side, a, b)
     asked = check_asked(problem, start, n_starts, effort, seeds, search, side)
@@ -170,7 +172,9 @@ def _add_known_pairs(
     """Return the problem with the known pairs in it, and these by their rows among the points with weight."""
     if seeds is None:
         if weight is not None:
-            raise InputError(f"seed_weight: expected together with seeds, got {weight!r} and no seeds")
+            raise InputError(
+                f"seed_weight: expected together with seeds, got {weight!r} and no seeds; pass seeds, or leave it out"
+            )
         return problem, None
     pairs = keep_pairs(seeds, a, b)
     return add_seeds(problem, pairs, weight), pairs
@@ -179,9 +183,11 @@ def _add_known_pairs(
 def _check_groups(p: Any, solver: Solver | None, search: Search | None) -> tuple[Maps, Solver, Search]:
     """Check the grouped options and fill in defaults."""
     if solver is not None and not isinstance(solver, (Sinkhorn, Exact)):
-        raise InputError(f"solver: expected Sinkhorn(...) or Exact(...), got {solver!r}")
+        raise InputError(
+            f"solver: expected Sinkhorn(...) or Exact(...), got {solver!r}; write solver=Sinkhorn(tol=1e-6)"
+        )
     if search is not None and not isinstance(search, Search):
-        raise InputError(f"search: expected Search(...), got {search!r}")
+        raise InputError(f"search: expected Search(...), got {search!r}; write search=Search(ordered=True)")
     maps = p if isinstance(p, (Schatten, Rotations)) else Schatten(p)
     return maps, solver or Sinkhorn(), search or Search()
 

@@ -15,6 +15,8 @@ from .tuning import (
     FIRST_EPSILON,
     LAST_EPSILON,
     LOOSER,
+    PARTIAL_EPSILON,
+    PARTIAL_SWEEPS,
     ROUGH_STEPS,
     SEARCH_FLOOR,
 )
@@ -31,24 +33,30 @@ class Budget:
     plan_max_iter: int
     memory: int | None
 
+    def along(self, schedule: Schedule | None) -> Budget:
+        """Return the same budget with another schedule."""
+        return replace(self, schedule=schedule)
+
     def from_epsilon(self, epsilon: float) -> Budget:
         """Return the same budget with the schedule starting at ``epsilon`` (not below its floor)."""
-        if self.schedule is None:
-            return self
-        return replace(self, schedule=replace(self.schedule, epsilon=max(epsilon, self.schedule.floor)))
+        return self if self.schedule is None else self.along(self.schedule.starting_at(epsilon))
 
     def at_floor(self) -> Budget:
         """Return the same budget at the last epsilon only."""
-        return self if self.schedule is None else replace(self, schedule=self.schedule.last())
+        return self if self.schedule is None else self.along(self.schedule.last())
 
     def at_epsilon(self, epsilon: float) -> Budget:
         """Return the same budget at one epsilon only."""
         if self.schedule is None or not epsilon:
             return self
-        return replace(self, schedule=Schedule.fixed(epsilon, absolute=self.schedule.absolute))
+        return self.along(Schedule.fixed(epsilon, absolute=self.schedule.absolute))
 
     def at_most(self, steps: int) -> Budget:
         return replace(self, max_iter=min(steps, self.max_iter))
+
+    def roughly(self) -> Budget:
+        """Return the budget of a stage before the last: few steps, and no finer than the marginals of its plans."""
+        return replace(self, tol=max(self.tol, self.plan_tol)).at_most(ROUGH_STEPS)
 
     def within_rounding(self, points: Array, cost_scale: float) -> Budget:
         """Return the same budget with marginal tolerances no tighter than the dtype of ``points`` allows.
@@ -91,7 +99,7 @@ class Budgets:
         kept = schedule.between(*((low, high) if schedule.absolute else relative))
         sharpest = None if self.sharpest is None else max(self.sharpest, relative[0])
         return replace(
-            self, solve=replace(self.solve, schedule=kept), sharpest=sharpest,
+            self, solve=self.solve.along(kept), sharpest=sharpest,
             moved=kept if kept != schedule and not self.adaptive else None,
         )  # fmt: skip
 
@@ -100,8 +108,7 @@ class Budgets:
         """Return looser tolerances, and epsilon down to where single points begin to matter."""
         schedule, solve = self.solve.schedule, self.solve
         if schedule is not None and not schedule.absolute:
-            floor = max(COARSE_EPSILON, schedule.floor)
-            schedule = replace(schedule, floor=floor, epsilon=max(schedule.epsilon, floor))
+            schedule = schedule.ending_at(max(COARSE_EPSILON, schedule.floor))
         return replace(
             solve, schedule=schedule, tol=max(LOOSER * solve.tol, solve.plan_tol), max_iter=min(ROUGH_STEPS, solve.max_iter),
             plan_max_iter=min(Sinkhorn.plan_max_iter, solve.plan_max_iter),
@@ -130,7 +137,26 @@ class Budgets:
         if schedule is None or self.sharpest is None or self.sharpest >= schedule.floor:
             return None
         finer = Schedule(schedule.floor, DECAY, self.sharpest, adaptive=True)
-        return replace(self.solve, schedule=finer).at_most(ROUGH_STEPS)
+        return self.solve.along(finer).at_most(ROUGH_STEPS)
+
+    @property
+    def contest(self) -> Budget:
+        """Return the budget of a map and its reflections, on few points and at one high epsilon.
+
+        Without a memory limit: batches are cut to it, and one kernel of so few points is small.
+        """
+        return Budget(
+            Schedule.fixed(COARSE_EPSILON), self.solve.tol, BRIEF_STEPS, LOOSER * Sinkhorn.plan_tol, ROUGH_STEPS, None
+        )
+
+    def for_part(self) -> Budgets:
+        """Return the budgets where mass may stay unmatched: epsilon is relative to the squared cut, and nothing is sharpened."""
+        solve = self.solve
+        if self.adaptive:
+            first, last = PARTIAL_EPSILON
+            solve = solve.along(Schedule(first, DECAY**2, last)).at_most(2 * ROUGH_STEPS)
+            solve = replace(solve, plan_max_iter=min(PARTIAL_SWEEPS, solve.plan_max_iter))
+        return replace(self, solve=solve, sharpest=None)
 
 
 def make_budgets(solver: Solver, spacing: float) -> Budgets:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ..arrays import Array
-from ..transport.plan import EntropicPlan, SparsePlan
+from ..transport.plan import EntropicPlan
+from ..transport.sparse_plan import SparsePlan
 from .budget import Budget
 from .history import History, StartRecord, Status
 from .loop.alternate import Run, alternate

@@ -16,14 +16,12 @@ import numpy as np
 from ..arrays import Array, as_like, namespace, to_numpy, transpose
 from ..geometry.frames import weighted_second_moment
 from ..retrieval.nearest import nearest_distances
-from ..transport.schedule import Schedule
 from .loop.alternate import Run, alternate
 from .loop.batches import make_batches
 from .loop.stages import subproblem
 from .neighbourhoods import TINY, Neighbourhoods, describe_neighbourhoods
-from .options import Sinkhorn
 from .problem import Problem, same_answers
-from .tuning import BRIEF_STEPS, COARSE_EPSILON, CONTEST_AXES, FEW_POINTS, LOOSER, REFLECTIONS, ROUGH_STEPS
+from .tuning import CONTEST_AXES, FEW_POINTS, REFLECTIONS
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -48,12 +46,8 @@ def run_contest(problem: Problem, w: Array, rng: np.random.Generator) -> Lead:
     small = subproblem(problem, FEW_POINTS, rng)
     if min(small.x.shape[0], small.y.shape[0]) <= 2:
         return Lead()
-    budget = replace(
-        problem.budgets.solve, schedule=Schedule.fixed(COARSE_EPSILON), max_iter=BRIEF_STEPS, plan_max_iter=ROUGH_STEPS,
-        plan_tol=LOOSER * Sinkhorn.plan_tol, memory=None,  # batches are cut to the bound; one kernel of so few points is small
-    )  # fmt: skip
     maps = xp.concat([w[None], reflect(small, w, rng)])
-    runs = [alternate(small, maps[part], budget) for part in make_batches(small, maps.shape[0])[0]]
+    runs = [alternate(small, maps[part], problem.budgets.contest) for part in make_batches(small, maps.shape[0])[0]]
     found = xp.concat([run.maps for run in runs])
     others = np.flatnonzero(~same_answers(small, found[0], found[1:])) + 1
     if len(others) == 0:

@@ -9,6 +9,7 @@ from enum import Enum
 from typing import Any, overload
 
 from ..arrays import Array
+from ..checks import check_choice
 from ..errors import NotConverged
 
 
@@ -55,6 +56,7 @@ class History(Sequence[Step]):
     def __getitem__(self, key: str) -> list[float]: ...
     def __getitem__(self, key: int | slice | str) -> Step | Sequence[Step] | list[float]:
         if isinstance(key, str):
+            check_choice(key, "history", [one.name for one in fields(Step)])
             return [getattr(step, key) for step in self._steps]
         return self._steps[key]
 

@@ -6,7 +6,7 @@ import hashlib
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -41,6 +41,7 @@ class _Solved:
     moment: Array  # (di, dj)
     verdict: Verdict
     status: Status
+    notes: tuple[str, ...]
 
 
 def align_many(
@@ -94,16 +95,20 @@ def align_many(
     inside = [frame.enter(clouds[name]) for frame, name in zip(frames, names, strict=True)]
     numbers = list(combinations(range(len(names)), 2))
     seeds = generator.integers(1 << 62, size=(2, len(numbers)))
-    options = {"effort": effort, "device": device, "solver": solver, "search": replace(search, n_jobs=1)}
+    options = {"effort": effort, "device": device, "solver": solver, "search": Search(ordered=search.ordered)}
     tasks = [
         partial(_solve_pair, inside[i], inside[j], int(seed), options)
         for (i, j), seed in zip(numbers, seeds[0], strict=True)
     ]
-    solved = dict(zip(numbers, run_tasks(tasks, count_jobs(search.n_jobs)), strict=True))
+    jobs = count_jobs(search.n_jobs)
+    solved = dict(zip(numbers, run_tasks(tasks, jobs), strict=True))
     kept = _largest_group(len(names), solved)
     turns = _fit_maps(kept, solved, inside)
     maps = {names[k]: frames[k].linear @ turn for k, turn in turns.items()}
-    pairs = []
+    pairs, notes = [], []
+    if jobs > len(numbers):
+        used = "no effect" if len(numbers) == 1 else f"only {len(numbers)} used"
+        notes.append(f"n_jobs: {used}, since {len(names)} spaces make {len(numbers)} pair{'s' * (len(numbers) > 1)}")
     for number, (i, j) in enumerate(numbers):
         one = solved[i, j]
         verdict, direct = one.verdict, True
@@ -112,6 +117,7 @@ def align_many(
             through = turns[i] @ transpose(turns[j])
             verdict, direct = judge_map(problem, through, np.random.default_rng(int(seeds[1, number]))), False
         pairs.append(Pair(names[i], names[j], verdict, direct, one.status))
+        notes += [f"{names[i]}–{names[j]}: {note}" for note in one.notes]
     _warn(pairs)
     order = [name for name in clouds if name in maps]
     return ManyAlignment(
@@ -119,13 +125,16 @@ def align_many(
         offsets={name: -frames[names.index(name)].origin @ maps[name] for name in order},
         pairs=tuple(pairs),
         unrelated=tuple(name for name in clouds if name not in maps),
+        notes=tuple(notes),
     )
 
 
 def _check_options(solver: Solver | None, search: Search | None) -> tuple[Solver, Search]:
-    solver, search = solver or Sinkhorn(), search or Search()
+    solver, search = Sinkhorn() if solver is None else solver, Search() if search is None else search
     if not isinstance(solver, (Sinkhorn, Exact)) or solver.objective != "simplified":
-        raise InputError(f"solver: expected Sinkhorn(...) or Exact(...) with objective='simplified', got {solver!r}")
+        raise InputError(
+            f"solver: expected Sinkhorn(...) or Exact(...) with objective='simplified', got {solver!r}; leave solver out"
+        )
     if not isinstance(search, Search) or search.side is not None or search.seed_weight is not None:
         raise InputError(
             f"search: expected Search(...) with ordered and n_jobs only, got {search!r}; align pairs one by one"
@@ -137,7 +146,7 @@ def _check_spaces(spaces: Any) -> dict[str, Array]:
     """Return the checked clouds by name, all of one library and dtype."""
     if not isinstance(spaces, (Sequence, Mapping)) or isinstance(spaces, str) or len(spaces) < 2:
         shown = type(spaces).__name__ if not hasattr(spaces, "__len__") else f"{len(spaces)} of them"
-        raise InputError(f"spaces: expected a list or a dict of at least two arrays, got {shown}")
+        raise InputError(f"spaces: expected a list or a dict of at least two arrays, got {shown}; pass [x, y, z]")
     named = spaces if isinstance(spaces, Mapping) else {str(k): one for k, one in enumerate(spaces)}
     found = {str(name): check_points(one, f"spaces[{name!r}]") for name, one in named.items()}
     first = next(iter(found.values()))
@@ -163,7 +172,9 @@ def _solve_pair(x: Array, y: Array, seed: int, options: dict[str, Any]) -> _Solv
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)  # told once for all pairs
         found = align(x, y, rng=seed, **options)
-    return _Solved(transpose(x) @ as_like(found.plan.apply(as_like(y, found.map)), x), found.verdict, found.status)
+    return _Solved(
+        transpose(x) @ as_like(found.plan.apply(as_like(y, found.map)), x), found.verdict, found.status, found.notes
+    )
 
 
 def _largest_group(count: int, solved: Mapping[tuple[int, int], _Solved]) -> list[int]:

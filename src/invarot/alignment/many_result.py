@@ -40,12 +40,15 @@ class ManyAlignment:
         Every two spaces, with the verdict on the map between them.
     unrelated : tuple of str
         Spaces that correspond to none of those with a map.
+    notes : tuple of str
+        Options that had no effect, and why.
     """
 
     maps: dict[str, Array]
     offsets: dict[str, Array]
     pairs: tuple[Pair, ...]
     unrelated: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     def transform(self, points: Any, space: str) -> Array:
         """Map points of ``space``, seen or new, into the common space; in their library, device, dtype and graph."""
@@ -70,7 +73,9 @@ class ManyAlignment:
         for pair in self.pairs:
             if {pair.first, pair.second} == {first, second}:
                 return pair.verdict
-        raise InputError(f"first, second: expected two of the spaces, got {first!r} and {second!r}")
+        raise InputError(
+            f"first, second: expected two of the spaces, got {first!r} and {second!r}; the pairs are in .pairs"
+        )
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the maps and verdicts to a folder; :func:`invarot.load_many` reads them back."""
@@ -80,11 +85,14 @@ class ManyAlignment:
 
     def _known(self, space: str) -> str:
         if space in self.unrelated:
-            raise InputError(f"space: expected one with a map, got {space!r}, which is unrelated to the others")
+            raise InputError(
+                f"space: expected one with a map, got {space!r}, which is unrelated to the others; those with a map: {', '.join(self.maps)}"
+            )
         return check_choice(space, "space", self.maps)
 
     def __repr__(self) -> str:
         lines = [f"ManyAlignment of {len(self.maps)} spaces: {', '.join(self.maps)}"]
         lines += [f"  {pair.first}–{pair.second}  {pair.verdict.word}{'' if pair.direct else ' (through the others)'}"
                   for pair in self.pairs]  # fmt: skip
-        return "\n".join([*lines, *(f"  {name}  unrelated" for name in self.unrelated)])
+        lines += [f"  {name}  unrelated" for name in self.unrelated]
+        return "\n".join([*lines, *(f"  note  {note}" for note in self.notes)])

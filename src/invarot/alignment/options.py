@@ -107,7 +107,9 @@ class Stages:
         for size in sizes:
             check_count(size, "sizes")
         if list(sizes) != sorted(set(sizes)):
-            raise InputError(f"sizes: expected growing numbers of points such as (2000, 10000), got {self.sizes!r}")
+            raise InputError(
+                f"sizes: expected growing numbers of points such as (2000, 10000), got {self.sizes!r}; sort them"
+            )
 
     def as_tuple(self) -> tuple[int, ...]:
         try:
@@ -165,7 +167,7 @@ class Sinkhorn:
             return
         if not isinstance(schedule, (int, float, np.integer, np.floating)) or isinstance(schedule, bool):
             raise InputError(
-                f"schedule: expected a Schedule, a positive number (a fixed epsilon) or None, got {schedule!r}"
+                f"schedule: expected a Schedule, a positive number (a fixed epsilon) or None, got {schedule!r}; write 0.05"
             )
         check_number(schedule, "schedule", low=0, high=1e300, open_low=True)
 
@@ -216,8 +218,8 @@ class Search:
     side_weight : float
         Its weight relative to the profiles of the signature.
     seed_weight : float
-        Weight of the known pairs (``seeds=``) in the objective, beside that of the whole plan. By default 1 while a map is
-        sought, and in the last fit what the points of the pairs weigh.
+        Weight of the known pairs (``seeds=``) in the objective, beside that of the whole plan; 0: they only start the solve.
+        By default 1 while a map is sought, and in the last fit what the points of the pairs weigh. Not with ``overlap``.
     n_jobs : int
         Number of processes for many starts (extra: jobs); −1: one per core. The result is the same for any number. Inside
         ``joblib.parallel_config(backend="dask")`` or ``"ray"`` they are tasks of that cluster; −1: one per worker.
@@ -233,12 +235,15 @@ class Search:
         check_flag(self.ordered, "ordered")
         if self.side is not None and (not isinstance(self.side, (tuple, list)) or len(self.side) != 2):
             raise InputError(
-                f"side: expected a pair (fx, fy), one row per point of x and of y, got {type(self.side).__name__}"
+                f"side: expected a pair (fx, fy), one row per point of x and of y, got {type(self.side).__name__}; write side=(fx, fy)"
             )
-        for name in ("side_weight", "seed_weight"):
-            if getattr(self, name) is not None:
-                check_number(getattr(self, name), name, low=0, high=1e6)
+        if self.seed_weight is not None:
+            check_number(self.seed_weight, "seed_weight", low=0, high=1e6)
+        if self.side_weight is not None:  # side information of weight 0 would have no effect
+            check_number(self.side_weight, "side_weight", low=0, high=1e6, open_low=True)
         if self.side_weight is not None and self.side is None:
-            raise InputError(f"side_weight: expected together with side, got {self.side_weight!r} and no side")
+            raise InputError(
+                f"side_weight: expected together with side, got {self.side_weight!r} and no side; leave it out"
+            )
         if not (isinstance(self.n_jobs, int) and self.n_jobs == -1):
             check_count(self.n_jobs, "n_jobs")

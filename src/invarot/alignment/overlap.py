@@ -57,10 +57,14 @@ def check_overlap(value: Any) -> Overlap | None:
     if isinstance(value, str):
         if value == "auto":
             return Overlap()
-        raise InputError(f'overlap: expected "auto", a share in (0, 1], a pair of shares or None, got {value!r}')
+        raise InputError(
+            f'overlap: expected "auto", a share in (0, 1], a pair of shares or None, got {value!r}; use "auto"'
+        )
     if isinstance(value, (tuple, list)):
         if len(value) != 2:
-            raise InputError(f"overlap: expected a pair (share of x, share of y), got {len(value)} values")
+            raise InputError(
+                f"overlap: expected a pair (share of x, share of y), got {len(value)} values; write (0.5, 0.8)"
+            )
         return Overlap(*(check_number(one, "overlap", low=0, high=1, open_low=True) for one in value))
     return Overlap(check_number(value, "overlap", low=0, high=1, open_low=True))
 

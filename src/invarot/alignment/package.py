@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,8 @@ import numpy as np
 from ..arrays import Array, namespace, on_cuda, transpose
 from ..geometry.frames import best_scale
 from ..transport.entropic import correct
-from ..transport.plan import EntropicPlan, SparsePlan, extend
+from ..transport.plan import EntropicPlan, extend
+from ..transport.sparse_plan import SparsePlan
 from .candidate import Candidate, Found
 from .history import Status
 from .options import Maps, Search, Solver
@@ -126,7 +127,7 @@ def _extend_to_all_points(
         inside = xp.concat([inside, xp.ones_like(inside[:, :1])], axis=1)
     z, inside_y = inside @ w, problem.frame_y.enter(y)
     if isinstance(plan, SparsePlan):  # its entries do not depend on z, so its cost is that of the last map
-        found = SparsePlan(z, inside_y, used_x[plan.rows], used_y[plan.columns], plan.mass)
-        return replace(found, epsilon=plan.epsilon, error=plan.error, iterations=plan.iterations)
+        rows, columns = used_x[plan.rows], used_y[plan.columns]
+        return SparsePlan(z, inside_y, rows, columns, plan.mass, plan.epsilon, plan.error, plan.iterations)
     z[used_x] = plan.z  # the potentials belong to the map the plan was solved for
     return extend(plan, z, inside_y, a, b, used_x, used_y)

@@ -73,6 +73,10 @@ class Problem:
         """Whether a solve of all points is costly: high epsilons are then solved on a subsample, and only one answer to the end."""
         return self.largest > 2 * STAGE_POINTS
 
+    def unobserved(self) -> Problem:
+        """Return the same problem without an observer: for solves that the caller did not ask for."""
+        return replace(self, on_step=None)
+
     @property
     def flat_clouds(self) -> list[str]:
         """Names of the clouds without extent: all their points are the same, to rounding."""

@@ -12,7 +12,8 @@ from ..checks import check_choice, check_new_points
 from ..errors import InputError
 from ..retrieval.nearest import nearest
 from ..transport.exact import are_uniform, exact_plan
-from ..transport.plan import EntropicPlan, SparsePlan
+from ..transport.plan import EntropicPlan
+from ..transport.sparse_plan import SparsePlan
 from .history import History, StartRecord, Status
 from .tuning import QUERIES
 from .verdict import Verdict
@@ -98,7 +99,7 @@ class Alignment:
         return keep_dtype((found - as_like(self.offset, found)) @ as_like(self._inverse, found), points)
 
     def matches(self, how: str = "auto", *, all: bool = False) -> Array:
-        """Return the row of y matched to each row of x; −1 for a point without a counterpart, or a match for ``all``.
+        """Return the row of y matched to each row of x; −1 for a point without a counterpart, unless ``all`` is True.
 
         ``"plan"``: the largest entry of its row of the plan; ``"assignment"``: the cheapest one-to-one matching of the
         mapped points; ``"nearest"``: the nearest target. ``"auto"`` is the assignment if it exists (as many points on both
@@ -109,7 +110,7 @@ class Alignment:
             return self._matches(how)
         if how == "assignment":
             raise InputError(
-                'how: expected "plan" or "nearest" with overlap, where points may stay unmatched, got "assignment"'
+                'how: expected "plan" or "nearest" with overlap, where points may stay unmatched, got "assignment"; use "plan"'
             )
         found = self._matches("plan" if how == "auto" else how)
         return (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ..errors import InputError
-from .options import Maps, Rotations, Solver
+from .options import Maps, Rotations, Search, Solver
 from .tuning import PER_DIMENSION
 
 
@@ -17,7 +17,7 @@ def check_together(maps: Maps, solver: Solver, scale: bool, dx: int, dy: int) ->
         )
     if isinstance(maps, Rotations) and solver.objective == "transport":
         raise InputError(
-            "objective: expected 'simplified' with p=Rotations(), where both objectives agree; got 'transport'"
+            "objective: expected 'simplified' with p=Rotations(), where both objectives agree, got 'transport'; leave it out"
         )
     if scale and (not math.isinf(maps.p) or solver.objective == "transport"):
         raise InputError(
@@ -37,8 +37,13 @@ def check_together(maps: Maps, solver: Solver, scale: bool, dx: int, dy: int) ->
         )
 
 
-def check_partial(maps: Maps, solver: Solver) -> None:
+def check_partial(maps: Maps, solver: Solver, search: Search) -> None:
     """Raise for options that ``overlap`` excludes."""
+    if search.seed_weight is not None:
+        raise InputError(
+            f"seed_weight: expected None with overlap, where known pairs only start the solve, got {search.seed_weight:g}; leave "
+            "seed_weight out, or overlap"
+        )
     for name, wrong, value in (
         ("p", not math.isinf(maps.p), f"{maps.p:g}"),
         ("whiten", maps.whiten, "True"),
@@ -48,6 +53,6 @@ def check_partial(maps: Maps, solver: Solver) -> None:
     ):
         if wrong:
             raise InputError(
-                f"overlap: expected None with {name}={value}; unmatched points need maps that keep distances "
-                f"and no refit: leave {name} out, or overlap"
+                f"overlap: expected None with {name}={value}, since unmatched points need maps that keep distances and no refit, "
+                f"got both; leave {name} out, or overlap"
             )

@@ -11,11 +11,10 @@ from ..arrays import Array, as_like, machine_epsilon, namespace, to_numpy
 from ..errors import InputError
 from ..geometry.frames import mean_square, weighted_second_moment
 from ..retrieval.thinning import FEW, thin
-from ..transport.schedule import Schedule
 from .budget import relative_spacing
 from .overlap import Overlap, measure_scales
 from .problem import Problem, variance
-from .tuning import DECAY, PARTIAL_EPSILON, PARTIAL_SWEEPS, QUERIES, ROUGH_STEPS
+from .tuning import QUERIES
 
 
 def allow_unmatched(problem: Problem, overlap: Overlap, *, translate: bool, rng: np.random.Generator) -> Problem:
@@ -23,20 +22,14 @@ def allow_unmatched(problem: Problem, overlap: Overlap, *, translate: bool, rng:
 
     Epsilon is relative to the squared cut.
     """
-    xp, x, solve = namespace(problem.x), problem.x, problem.budgets.solve
+    xp, x = namespace(problem.x), problem.x
     squares = _check_one_unit(problem)
-    if problem.budgets.adaptive:
-        first, last = PARTIAL_EPSILON
-        solve = replace(
-            solve, schedule=Schedule(first, DECAY**2, last), plan_max_iter=min(PARTIAL_SWEEPS, solve.plan_max_iter)
-        )
-        solve = solve.at_most(2 * ROUGH_STEPS)
     whole = xp.concat([x, xp.ones_like(x[:, :1])], axis=1) if translate else x
     return replace(
         problem,
         x=whole,
         second_moment=weighted_second_moment(whole, problem.a),
-        budgets=replace(problem.budgets, solve=solve, sharpest=None),
+        budgets=problem.budgets.for_part(),
         cost_scale=problem.cost_scale if min(squares) else max(squares) or 1.0,
         overlap=overlap,
         scales=measure_scales(x, problem.y, rng),

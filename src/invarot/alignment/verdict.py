@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from ..checks import check_choice
+
 WORDS = ("aligned", "coarse", "doubtful", "failed")
 
 
@@ -23,8 +25,9 @@ class Evidence:
     twins : how much nearer held-out points lie to their targets than neighbours of one cloud lie to each other; negative
         where they lie farther off.
     points : number of source points used.
-    rivals : equally good maps that send points to other targets: a symmetry of the clouds.
-    better : answers of the default starts that score clearly higher (searched if points are few and starts were chosen).
+    rivals : number of equally good maps that send points to other targets: a symmetry of the clouds.
+    better : number of answers of the default starts that score clearly higher; looked for only if points are few and the
+        caller chose the starts.
     nearer : by how much nearer points lie to a target than under the reflection of the map that scores highest, in standard errors.
     drift : correlation of where the neighbours of points and of their targets lie, minus its mean over reflections of the map.
     shape : the same of how they spread, in standard errors over the points.
@@ -75,7 +78,7 @@ class Verdict:
     probability : that the map is right, at least coarsely.
     evidence : what was measured.
     reasons : the evidence in sentences, and what to try.
-    symmetric : several maps fit alike, each well.
+    symmetric : whether several maps fit equally well.
     resolution : how finely the map is right.
     """
 
@@ -93,7 +96,8 @@ class Verdict:
         return self.word == "aligned"
 
     def meets(self, word: str) -> bool:
-        """Return whether the verdict is ``word``, one of `SOUND`, or a finer one."""
+        """Return whether the verdict is ``word`` ("aligned" or "coarse") or a finer one."""
+        check_choice(word, "word", SOUND)
         return self.word in SOUND[: SOUND.index(word) + 1]
 
     def as_dict(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from ..arrays import as_like, namespace, to_numpy, transpose, unit_rows
 from ..checks import check_count, check_number
 from ..errors import MissingExtra
 from ..geometry.orthogonal import polar
-from ..transport.plan import SparsePlan
+from ..transport.sparse_plan import SparsePlan
 from .outcome import as_alignment, check_pair
 
 Floats = np.ndarray[Any, Any]

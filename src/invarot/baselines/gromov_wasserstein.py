@@ -14,8 +14,9 @@ from ..errors import InputError
 from ..geometry.orthogonal import polar
 from ..starts.signature import signature
 from ..transport.entropic import entropic_plan
-from ..transport.plan import EntropicPlan, SparsePlan
+from ..transport.plan import EntropicPlan
 from ..transport.sinkhorn import Potentials
+from ..transport.sparse_plan import SparsePlan
 from .outcome import as_alignment, change, check_pair, record
 
 AUTHORS = 2.5e-4  # epsilon of the authors' program, in the units used here

@@ -16,7 +16,8 @@ from ..arrays import Array, as_like, device, namespace, to_numpy, transpose
 from ..checks import check_points, check_rng, check_same_library, check_weights, common_dtype
 from ..errors import InputError
 from ..retrieval.nearest import nearest
-from ..transport.plan import EntropicPlan, SparsePlan
+from ..transport.plan import EntropicPlan
+from ..transport.sparse_plan import SparsePlan
 
 
 def check_pair(x: Any, y: Any, a: Any = None, b: Any = None) -> tuple[Array, Array, Array, Array]:

@@ -12,7 +12,7 @@ from ..arrays import Array, logsumexp, namespace, to_numpy, transpose
 from ..checks import check_map, check_number
 from ..geometry.orthogonal import RotationGroup
 from ..starts.matching import squared_distances
-from ..transport.plan import SparsePlan
+from ..transport.sparse_plan import SparsePlan
 from .outcome import as_alignment, change, check_registered, record
 
 

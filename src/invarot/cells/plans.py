@@ -9,7 +9,8 @@ import scipy.sparse
 
 from ..arrays import to_numpy, top_k
 from ..threads import map_blocks
-from ..transport.plan import EntropicPlan, SparsePlan
+from ..transport.plan import EntropicPlan
+from ..transport.sparse_plan import SparsePlan
 
 Floats = np.ndarray[Any, Any]
 

@@ -30,6 +30,7 @@ from .app import (
     stderr,
 )
 from .mapped import name_mapped, write_mapped
+from .shared import ExtraWords, MaxWords, Memory, Quiet, Report, Seed, Summary, Unordered, count_words_to_read
 
 
 @command("align")
@@ -45,12 +46,8 @@ def align_command(
         typer.Option(metavar="FILE", help="Known pairs, one 'source target' per line: they start the solve."),
     ] = None,
     effort: Effort = None,
-    max_words: Annotated[
-        int | None, typer.Option(min=10, help="Keep only the first N words of each file in the model.")
-    ] = None,
-    extra_words: Annotated[
-        int | None, typer.Option(min=0, help="Further words, used for the fit only [1.5 times --max-words].")
-    ] = None,
+    max_words: MaxWords = None,
+    extra_words: ExtraWords = None,
     p: Annotated[float | None, typer.Option(help="Schatten exponent of the map, 1 to inf.")] = None,
     overlap: Annotated[
         str | None,
@@ -59,9 +56,9 @@ def align_command(
         ),
     ] = None,
     device: Device = None,
-    memory: Annotated[str | None, typer.Option(help='Memory limit of the plan step, such as "4GiB".')] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed: same seed, same result.")] = 0,
-    unordered: Annotated[bool, typer.Option("--unordered", help="Rows are not sorted by frequency.")] = False,
+    memory: Memory = None,
+    seed: Seed = 0,
+    unordered: Unordered = False,
     spelling: Annotated[
         bool,
         typer.Option(
@@ -69,7 +66,7 @@ def align_command(
             help="Use the spelling of words as well as their vectors. Only applied to languages that share an alphabet.",
         ),
     ] = False,
-    report: Annotated[Path | None, typer.Option(help="Also write an HTML report (one self-contained file).")] = None,
+    report: Report = None,
     dictionary: Annotated[Path | None, typer.Option(help="Score against this dictionary in the report.")] = None,
     checkpoint: Annotated[
         Path | None, typer.Option(help="Folder to save progress in; a run that was stopped resumes from it.")
@@ -78,8 +75,8 @@ def align_command(
         bool, typer.Option("--mapped", help="Also write the mapped vectors of both sides (.vec).")
     ] = False,
     force: Force = False,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress, no summary.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")] = False,
+    quiet: Quiet = False,
+    as_json: Summary = False,
 ) -> None:
     """Learn to translate between two vocabularies with no dictionary.
 
@@ -88,12 +85,13 @@ def align_command(
     Exit code 0: the verdict is *aligned* or *coarse*; 2: bad input; 3: *failed*; 4: *doubtful* (the model is still written).
     """
     if started_by_torchrun():
-        only_words = {
-            "--preset": preset != "best", "--max-words": max_words, "--extra-words": extra_words, "--spelling": spelling,
-            "--report": report, "--dictionary": dictionary, "--checkpoint": checkpoint, "--mapped": mapped,
+        unused = {
+            "--preset": preset != "best", "--seeds": seeds, "--effort": effort, "--max-words": max_words,
+            "--extra-words": extra_words is not None, "--overlap": overlap, "--spelling": spelling, "--report": report,
+            "--dictionary": dictionary, "--checkpoint": checkpoint, "--mapped": mapped,
         }  # fmt: skip
         align_ranks(
-            source, target, output, [name for name, value in only_words.items() if value], p=p, device=device,
+            source, target, output, [name for name, value in unused.items() if value], p=p, device=device,
             memory=memory, seed=seed, unordered=unordered, force=force, quiet=quiet, as_json=as_json,
         )  # fmt: skip
     stem = output.with_name(output.name + "-mapped")
@@ -109,11 +107,7 @@ def align_command(
     if overlap is not None:
         changes["overlap"] = parse_overlap(overlap)
     how = recipe(preset, ordered=not unordered, spelling=SPELLING if spelling else 0.0, **changes)
-    if extra_words is not None and max_words is None:
-        raise InputError(
-            "--extra-words: expected together with --max-words, got it alone; without --max-words all words are read and kept"
-        )
-    limit = None if max_words is None else max_words + (3 * max_words // 2 if extra_words is None else extra_words)
+    limit = count_words_to_read(max_words, extra_words)
     left = read_vectors(source, max_words=limit)
     right = read_vectors(target, max_words=limit)
     model = learn(
@@ -138,7 +132,7 @@ def align_ranks(
 
     if unused:
         raise InputError(
-            f"{unused[0]}: expected no options for words under torchrun, which aligns vectors; leave it out"
+            f"{unused[0]}: expected none under torchrun, which aligns vectors without words, got one; leave it out"
         )
     result, folder, rank = align_files(
         source, target, output, device=device, memory=memory, rng=seed, p=math.inf if p is None else p,

@@ -14,6 +14,7 @@ from ..logs import run
 from ..translation import Hub, learn_many, recipe
 from ..words import read_vectors, write_vectors
 from .app import EXIT_CODES, Device, Force, command, complete, escape_unsafe, print_json, stderr
+from .shared import ExtraWords, MaxWords, Memory, Quiet, Seed, Summary, Unordered, count_words_to_read
 
 
 @command("align-many")
@@ -21,23 +22,19 @@ def align_many_command(
     sources: Annotated[list[Path], typer.Argument(help="Two or more files of vectors; their names become the names.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write the model to.")],
     preset: Annotated[str, typer.Option(help="best or fast.", autocompletion=complete(("best", "fast")))] = "best",
-    max_words: Annotated[
-        int | None, typer.Option(min=10, help="Keep only the first N words of each file in the model.")
-    ] = None,
-    extra_words: Annotated[
-        int | None, typer.Option(min=0, help="Further words, used for the fit only [1.5 times --max-words].")
-    ] = None,
+    max_words: MaxWords = None,
+    extra_words: ExtraWords = None,
     device: Device = None,
-    memory: Annotated[str | None, typer.Option(help='Memory limit of the plan step, such as "4GiB".')] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed: same seed, same result.")] = 0,
-    unordered: Annotated[bool, typer.Option("--unordered", help="Rows are not sorted by frequency.")] = False,
+    memory: Memory = None,
+    seed: Seed = 0,
+    unordered: Unordered = False,
     jobs: Annotated[int, typer.Option(help="Pairs solved at a time; -1: one per core.")] = 1,
     mapped: Annotated[
         bool, typer.Option("--mapped", help="Also write all vectors in the common space, OUTPUT-mapped.NAME.vec.")
     ] = False,
     force: Force = False,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No summary.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")] = False,
+    quiet: Quiet = False,
+    as_json: Summary = False,
 ) -> None:
     """Bring many vocabularies into one space with no dictionary.
 
@@ -45,16 +42,14 @@ def align_many_command(
     """
     names = [path.name.split(".")[0] for path in sources]
     if len(sources) < 2 or len(set(names)) < len(names):
-        raise InputError(f"sources: expected two or more files of different names, got {', '.join(names)}")
+        raise InputError(f"sources: expected two or more files of different names, got {', '.join(names)}; rename them")
     if output.name == STANDARD:
         raise InputError("--output: expected a folder, got -; a model is not one stream")
-    if extra_words is not None and max_words is None:
-        raise InputError("--extra-words: expected together with --max-words, got it alone; all words are read and kept")
     check_replaceable(output, HUB, overwrite=force)
     files = {name: output.with_name(f"{output.name}-mapped.{name}.vec") for name in names} if mapped else {}
     for path in files.values():
         check_target(path, overwrite=force, name="--mapped")
-    limit = None if max_words is None else max_words + (3 * max_words // 2 if extra_words is None else extra_words)
+    limit = count_words_to_read(max_words, extra_words)
     vectors = {name: read_vectors(path, max_words=limit) for name, path in zip(names, sources, strict=True)}
     with run(progress=not quiet):
         hub = learn_many(

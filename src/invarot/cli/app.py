@@ -175,5 +175,5 @@ def parse_overlap(text: str) -> str | float | None:
     try:
         share = float(text)
     except ValueError:
-        raise InputError(f"--overlap: expected auto, none or a number in (0, 1], got {text!r}") from None
+        raise InputError(f"--overlap: expected auto, none or a number in (0, 1], got {text!r}; write auto") from None
     return check_number(share, "--overlap", low=0, high=1, open_low=True)

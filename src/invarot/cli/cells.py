@@ -11,6 +11,7 @@ from ..errors import InputError
 from ..files import check_target
 from ..logs import run
 from .app import EXIT_CODES, Device, Force, command, print_json, print_verdict, stderr
+from .shared import Quiet, Report, Seed, Summary
 
 
 @command("cells")
@@ -23,12 +24,12 @@ def cells_command(
         str | None, typer.Option(help="Column of obs to colour the report by; never used to align.")
     ] = None,
     overlap: Annotated[str | None, typer.Option(help='Share of cells with a counterpart, or "auto".')] = None,
-    report: Annotated[Path | None, typer.Option(help="Also write an HTML report (one self-contained file).")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed: same seed, same result.")] = 0,
+    report: Report = None,
+    seed: Seed = 0,
     device: Device = None,
     force: Force = False,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No summary.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")] = False,
+    quiet: Quiet = False,
+    as_json: Summary = False,
 ) -> None:
     """Align two assays of one tissue, measured on different cells, with no labels.
 
@@ -41,9 +42,9 @@ def cells_command(
             check_target(path, overwrite=force, name=name)
     keys = tuple(one.strip() for one in use.split(","))
     if len(keys) != 2:
-        raise InputError(f"--use: expected two keys with a comma between, such as X_pca,X_lsi, got {use!r}")
+        raise InputError(f"--use: expected two keys with a comma between, such as X_pca,X_lsi, got {use!r}; name both")
     if label is not None and report is None:
-        raise InputError("--label: expected together with --report, got it alone")
+        raise InputError("--label: expected together with --report, got it alone; add --report page.html")
     rna, atac = cells.read(source), cells.read(target)
     with run(progress=not (quiet or as_json)):
         found = cells.align(rna, atac, use=(keys[0], keys[1]), overlap=_number(overlap), device=device, rng=seed)

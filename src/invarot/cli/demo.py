@@ -13,18 +13,19 @@ from ..folders import TRANSLATION, check_replaceable
 from ..translation import learn
 from ..words import load_core_pair
 from .app import EXIT_CODES, Force, command, print_json, print_verdict, stdout
+from .shared import Json, Report, Seed
 
 SHOWN = ("house", "freedom", "water", "friday", "doctor", "green", "children", "war")
 
 
 @command("demo")
 def demo_command(
-    seed: Annotated[int, typer.Option(min=0, help="Random seed: same seed, same result.")] = 0,
+    seed: Seed = 0,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Folder to write the model to.")] = None,
-    report: Annotated[Path | None, typer.Option(help="Also write an HTML report (one self-contained file).")] = None,
+    report: Report = None,
     force: Force = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress bar.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON on stdout.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Learn English–Spanish from 5,000 vectors per side with no dictionary, then score it with a hand-written one."""
     if output is not None:

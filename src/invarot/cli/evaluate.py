@@ -9,6 +9,7 @@ import typer
 
 from ..translation import load
 from .app import Retrieval, command, print_json, stderr
+from .shared import Json
 
 FEW = 0.1  # coverage below which the dictionary is probably for other languages
 
@@ -19,7 +20,7 @@ def evaluate_command(
     dictionary: Annotated[Path, typer.Option(help="Dictionary file, one 'source target' per line.")],
     retrieval: Retrieval = "csls",
     reverse: Annotated[bool, typer.Option("--reverse", help="The dictionary is from target to source.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON on stdout.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Score a model against a dictionary: precision at 1, 5 and 10, mean reciprocal rank, coverage.
 

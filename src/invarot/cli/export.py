@@ -9,12 +9,14 @@ from typing import Annotated
 import typer
 
 from ..checks import check_choice
+from ..errors import InputError
 from ..files import check_target, name_path, write_file
 from ..translation import load
 from .app import Force, command, complete, stderr
 from .mapped import name_mapped, write_mapped
 
 FORMATS = ("vec", "npz", "dictionary")
+WORDS = 20_000  # of a dictionary
 BREAKS = re.compile(r"[\t\n\r]")
 
 
@@ -35,8 +37,10 @@ def export_command(
             help="File (- for standard output): both sides in one .npz; for vec the stem of two files.",
         ),
     ] = None,
-    top: Annotated[int, typer.Option("-k", "--top", min=1, help="Translations per word in the dictionary.")] = 1,
-    words: Annotated[int, typer.Option(min=1, help="Number of source words in the dictionary.")] = 20_000,
+    top: Annotated[
+        int | None, typer.Option("-k", "--top", min=1, help="Translations per word in the dictionary [1].")
+    ] = None,
+    words: Annotated[int | None, typer.Option(min=1, help="Number of source words in the dictionary [20000].")] = None,
     force: Force = False,
 ) -> None:
     """Write the mapped vectors of both sides (unit length, one common space), or a dictionary of the most frequent words."""
@@ -44,6 +48,9 @@ def export_command(
         suffix = "" if output is None else output.suffix.lstrip(".")
         format = suffix if suffix in FORMATS else "dictionary"
     check_choice(format, "--format", FORMATS)
+    for name, value in (("--top", top), ("--words", words)):
+        if value is not None and format != "dictionary":
+            raise InputError(f"{name}: expected with --format dictionary only, got {format}; leave {name} out")
     path = output or model.with_name(model.name + (".dictionary.txt" if format == "dictionary" else "-mapped"))
     paths = [path] if format == "dictionary" else name_mapped(path, format)
     for one in paths:
@@ -55,7 +62,7 @@ def export_command(
         return
     count = left_out = 0
     with write_file(path, overwrite=force, name="--output") as stream:
-        for word, bests in found.dictionary(words, k=top):
+        for word, bests in found.dictionary(words or WORDS, k=top or 1):
             for best, score in bests:
                 if BREAKS.search(word + best):  # cannot be told from the end of a line or of a field
                     left_out += 1

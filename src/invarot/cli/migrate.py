@@ -16,6 +16,7 @@ from ..migration import Adapter, Migration, estimate_cost, find_unfinished, fit,
 from ..stores import Store, open_beside, same_place
 from ..stores import open as open_store
 from .app import Device, Effort, command, print_json, print_verdict, stderr
+from .shared import Quiet, Seed, Summary
 
 NOT_WRITTEN = 3
 SNIPPET = """from safetensors.numpy import load_file
@@ -41,7 +42,7 @@ def migrate_command(
     ] = None,
     pairs: Annotated[
         str | None,
-        typer.Option(help="The same texts in both models, two ids a line; or: ids (equal ids). Used in the solve."),
+        typer.Option(help="The same texts in both models, two ids per line; or: ids (equal ids). Used in the solve."),
     ] = None,
     check_pairs: Annotated[str | None, typer.Option(help="Likewise, used only to measure recall.")] = None,
     at_least: Annotated[
@@ -53,9 +54,9 @@ def migrate_command(
     sample: Annotated[int, typer.Option(min=100, help="Vectors of each model used in the solve.")] = 8000,
     effort: Effort = None,
     device: Device = None,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed: same seed, same result.")] = 0,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress, no summary.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")] = False,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+    as_json: Summary = False,
 ) -> None:
     """Bring a store of vectors to another embedding model, with nothing paired.
 
@@ -77,7 +78,8 @@ def migrate_command(
     if unfinished is not None and destination is not None:
         stderr.print(f"going on with an unfinished copy to {destination.address}", highlight=False)
         rows = _copy(source, destination, unfinished, None, replace=replacing, quiet=quiet)
-        _say_done({"rows": rows, "destination": destination.address}, quiet, as_json)
+        summary = {"rows": rows, "destination": destination.address}
+        _say_done(summary | _write_adapter(unfinished, map_queries), quiet, as_json)
         return
     with run(progress=not quiet):
         found = fit(
@@ -89,9 +91,7 @@ def migrate_command(
         if destination is not None:
             rows = _copy(source, destination, found.adapter, found, replace=force, quiet=quiet)
             summary |= {"rows": rows, "destination": destination.address}
-        if map_queries is not None:
-            found.adapter.inverse().save(map_queries)
-            summary |= {"adapter": str(map_queries), "snippet": SNIPPET.format(path=str(map_queries))}
+        summary |= _write_adapter(found.adapter, map_queries)
     summary["written"] = good and not dry_run
     _say_done(summary, quiet, as_json)
     if not good:
@@ -109,7 +109,9 @@ def _check_options(
     if at_least is not None:
         check_number(at_least, "--at-least", low=0, high=1)
         if check_pairs is None:
-            raise InputError("--at-least: expected together with --check-pairs, got no pairs to measure recall on")
+            raise InputError(
+                "--at-least: expected together with --check-pairs, got no pairs to measure recall on; add --check-pairs ids"
+            )
 
 
 def _check_free(
@@ -124,7 +126,9 @@ def _check_free(
         return
     check_target(journal_of(destination), name="--map-store")
     if any(same_place(destination.address, one.address) for one in (old, new)):
-        raise InputError(f"--map-store: expected another store than the sources, got {destination.address}")
+        raise InputError(
+            f"--map-store: expected another store than the sources, got {destination.address}; choose another"
+        )
     if destination.exists() and not replace and find_unfinished(old, new, destination) is None:
         raise InputError(
             f"--map-store: expected a new store, got {destination.address}, which exists; choose another name, or overwrite it with --force"
@@ -163,6 +167,14 @@ def _copy(
             source, destination, adapter, info=None if found is None else found.old, replace_existing=replace,
             on_rows=lambda rows: bar.update(task, completed=rows),
         )  # fmt: skip
+
+
+def _write_adapter(adapter: Adapter, path: Path | None) -> dict[str, Any]:
+    """Write the adapter for queries where it was asked for, and return what to say of it."""
+    if path is None:
+        return {}
+    adapter.inverse().save(path)
+    return {"adapter": str(path), "snippet": SNIPPET.format(path=str(path))}
 
 
 def _explain(found: Migration, at_least: float | None) -> str:

@@ -15,6 +15,7 @@ from ..errors import InputError
 from ..files import check_target, write_file
 from ..logs import run
 from .app import EXIT_CODES, Force, command, parse_overlap, print_json, print_verdict, stdout
+from .shared import Seed
 
 
 @command("register")
@@ -28,7 +29,7 @@ def register_command(
     ] = "auto",
     scale: Annotated[bool, typer.Option("--scale", help="Also fit a scale.")] = False,
     reflect: Annotated[bool, typer.Option("--reflect", help="Allow mirror images.")] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed: same seed, same result.")] = 0,
+    seed: Seed = 0,
     matrix: Annotated[
         Path | None, typer.Option(help="File to write the 4×4 matrix to [OUTPUT with .matrix.txt for its suffix].")
     ] = None,
@@ -43,7 +44,7 @@ def register_command(
 
     Prints and writes the 4×4 matrix T for column vectors: q = T p, p = (x, y, z, 1) in the source, q in the target.
 
-    Exit code 0: done (aligned or doubtful); 2: bad input; 3: the verdict is *failed* (the files are still written).
+    Exit code 0: the verdict is *aligned* or *coarse*; 2: bad input; 3: *failed*; 4: *doubtful* (the files are still written).
     """
     share = parse_overlap(overlap)
     matrix = matrix or output.with_name(output.name.split(".")[0] + ".matrix.txt")

@@ -13,6 +13,7 @@ from ..errors import InputError
 from ..files import STANDARD
 from ..translation import load
 from .app import Retrieval, command, escape_unsafe, print_json, print_line, stderr
+from .shared import Json
 
 
 @command("translate")
@@ -27,7 +28,7 @@ def translate_command(
         bool, typer.Option("--all", help="Also translate words that have no translation (models with an overlap).")
     ] = False,
     retrieval: Retrieval = "csls",
-    as_json: Annotated[bool, typer.Option("--json", help="JSON on stdout.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Translate words and print scores, best first. Words not in the vocabulary are reported and skipped, words without a translation so named."""
     found = load(model)
@@ -43,6 +44,8 @@ def translate_command(
         stderr.print(f"not in the vocabulary: {escape_unsafe(', '.join(missing))}", highlight=False)
     if len(missing) == len(asked):
         raise typer.Exit(2)
+    if every and found.overlap is None:
+        stderr.print("--all: no effect, since the model was learned without an overlap", highlight=False)
     answers = found.translate(
         [word for word in asked if word in known], k=top, method=retrieval, reverse=reverse, all=every
     )

@@ -9,7 +9,7 @@ OPTIONS = {
     "how": "--preset", "rng": "--seed", "checkpoint": "--checkpoint", "device": "--device", "memory": "--memory", "p": "--p",
     "keep": "--max-words", "max_words": "--max-words", "preset": "--preset", "effort": "--effort", "seeds": "--seeds",
     "overlap": "--overlap", "format": "--format", "dictionary": "--dictionary", "sample": "--sample", "pairs": "--pairs",
-    "check_pairs": "--check-pairs", "use": "--use", "method": "--retrieval", "spelling": "--spelling", "scale": "--scale",
+    "check_pairs": "--check-pairs", "old": "OLD", "new": "NEW_SAMPLE", "use": "--use", "method": "--retrieval", "spelling": "--spelling", "scale": "--scale",
 }  # fmt: skip
 
 # Advice that is an argument of Python, and what it is here.
@@ -24,7 +24,7 @@ PHRASES = (
     (r"try translate=True", "centre both first"),
     (
         r"pass vocabulary=( instead)?",
-        "put the words beside it, one a line, in a file of the same name ending in .vocab",
+        "put the words beside it, one per line, in a file of the same name ending in .vocab",
     ),
     (r"(or )?pass format=", r"\1convert it to .vec, .bin, .npz or .safetensors"),
     (r"pass encoding_errors='replace'", "convert it to UTF-8"),

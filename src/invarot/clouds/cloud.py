@@ -40,7 +40,7 @@ class Cloud:
         points = np.asarray(self.points, dtype=np.float64)
         if points.ndim != 2 or points.shape[1] != 3 or not len(points):
             raise InputError(
-                f"{self.source}: expected points of three coordinates, shape (n, 3), got shape {points.shape}"
+                f"{self.source}: expected points of three coordinates, shape (n, 3), got shape {points.shape}; pass columns x, y and z"
             )
         bad = np.flatnonzero(~np.isfinite(points).all(axis=1))
         if len(bad):
@@ -54,7 +54,9 @@ class Cloud:
         for name, values in {"normals": self.normals, **self.columns}.items():
             shape = points.shape if name == "normals" else points.shape[:1]
             if values is not None and values.shape != shape:
-                raise InputError(f"{name}: expected shape {shape}, as there are points, got {values.shape}")
+                raise InputError(
+                    f"{name}: expected shape {shape}, as there are points, got {values.shape}; pass one row per point"
+                )
 
     def __len__(self) -> int:
         return len(self.points)
@@ -92,7 +94,9 @@ def clean_name(name: str) -> str:
 def build_cloud(names: Sequence[str], columns: Sequence[Floats], source: str) -> Cloud:
     """Return a Cloud of named columns: x, y, z wherever they are, else the first three; normals by their names."""
     if len(columns) < 3:
-        raise InputError(f"{source}: expected at least three columns (x, y, z), got {len(columns)}")
+        raise InputError(
+            f"{source}: expected at least three columns (x, y, z), got {len(columns)}; add the missing ones"
+        )
     lower = [clean_name(name) for name in names]
     by_name = dict(zip(lower, columns, strict=True))
     if not set(AXES) <= set(lower):

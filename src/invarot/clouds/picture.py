@@ -51,7 +51,9 @@ def draw_registration(path: str | os.PathLike[str], source: Any, target: Any, fo
 def check_picture(path: Path) -> None:
     """Raise unless a picture can be written to ``path``."""
     if path.suffix.lower() not in FORMATS:
-        raise InputError(f"{path}: expected a picture ({', '.join(FORMATS)}), got {path.suffix or 'no suffix'}")
+        raise InputError(
+            f"{path}: expected a picture ({', '.join(FORMATS)}), got {path.suffix or 'no suffix'}; name it so"
+        )
     if path.is_dir() or not path.parent.is_dir():
         raise InputError(f"{path}: expected a file in a folder that exists, got none; create {path.parent} first")
 

@@ -65,7 +65,9 @@ def parse_ply(data: bytes, source: str) -> Cloud:
     vertex = elements[at]
     missing = sorted({"x", "y", "z"} - {one.name.lower() for one in vertex.scalars})
     if missing:
-        raise InputError(f"{source}: expected vertices with properties x, y and z, got none named {', '.join(missing)}")
+        raise InputError(
+            f"{source}: expected vertices with properties x, y and z, got none named {', '.join(missing)}; rename them"
+        )
     if order == "":
         columns = _read_ascii(data[end.end() :], elements[:at], vertex, source)
     else:

@@ -15,12 +15,12 @@ neither points without a counterpart nor points that coincide by chance (meshes 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import expm
 from scipy.spatial import cKDTree
+
+from .motions import extrapolate, find_step, leave_out, make_moves, make_turns, measure_size, move_back
 
 Floats = np.ndarray[Any, Any]
 
@@ -31,7 +31,6 @@ BORDER = 0.35  # squared distance from a point to the mean of its neighbours, ov
 THIN = 0.01  # of its squared size, by which a neighbourhood is thick at least: a tenth of the spacing
 ROUNDS = 20  # at most
 DEPTH = 3  # earlier steps from which the next place is extrapolated
-FARTHER = 5.0  # steps, at most, by which the extrapolated place is farther
 SMALL = 1e-4  # turn, in radians, that ends the rounds
 
 
@@ -75,33 +74,16 @@ def slide_on_surfaces(
             break
         z, there, precision = found
         centre = z.mean(axis=0)
-        free = None if held is None else _leave_out(held[0], held[1] + centre @ held[0])
-        turn, shift = _step(z - centre, there - centre, precision, free)
+        free = None if held is None else leave_out(held[0], held[1] + centre @ held[0])
+        turn, shift = find_step(z - centre, there - centre, precision, free)
         after = np.concatenate([w[:-1] @ turn, ((w[-1] - centre) @ turn + centre + shift)[None]])
         if tried and np.linalg.norm(frame @ (after - w)) > np.linalg.norm(frame @ tried[-1][1]):
             tried = []  # other pairs make another problem
         tried = [*tried[-DEPTH:], (w, after - w)]
-        w = after if held is not None else _extrapolate(tried, frame)
+        w = after if held is not None else extrapolate(tried, frame)
         if np.linalg.norm(turn - np.eye(len(turn))) < SMALL:
             return after
     return w
-
-
-def _extrapolate(tried: list[tuple[Floats, Floats]], frame: Floats) -> Floats:
-    """Return the map that the last steps lead to (Anderson acceleration): nearest points creep along flat parts of a surface."""
-    w, step = tried[-1]
-    if len(tried) < 2:
-        return np.asarray(w + step)
-    moves = np.stack([(frame @ (one - w)).ravel() for one, _ in tried[:-1]], axis=1)
-    changes = np.stack([(frame @ (one - step)).ravel() for _, one in tried[:-1]], axis=1)
-    share = np.linalg.lstsq(changes, (frame @ step).ravel(), rcond=1e-3)[0]
-    farther = -((moves + changes) @ share)
-    farther *= min(1.0, FARTHER * np.linalg.norm(frame @ step) / max(float(np.linalg.norm(farther)), 1e-300))
-    found = w + step + np.linalg.solve(frame, farther.reshape(w.shape))
-    u, _, vt = np.linalg.svd(found[:-1])
-    linear = _measure_size(w) * (u @ vt)
-    centre = frame.mean(axis=0)
-    return np.concatenate([linear, (centre @ found - centre[:-1] @ linear)[None]])
 
 
 def measure_misfit(x: Sample, y: Sample, w: Floats, some: tuple[Floats, Floats] | None = None) -> Floats:
@@ -141,14 +123,14 @@ def _find_nearest(x: Sample, y: Sample, w: Floats, some: tuple[Floats, Floats] |
     """Return rows of x and of y: each point of x (or ``some``) with its nearest target, then each of y."""
     here, back = (np.arange(len(x)), np.arange(len(y))) if some is None else some
     j = y.tree.query(x.points[here] @ w[:-1] + w[-1])[1]
-    i = x.tree.query(_move_back(y.points[back], w))[1]
+    i = x.tree.query(move_back(y.points[back], w))[1]
     return np.r_[here, i], np.r_[j, back]
 
 
 def measure_gaps(x: Sample, y: Sample, w: Floats) -> tuple[Floats, Floats]:
     """Return the distances (n,), (m,) of the points of x, and of y, to the nearest point of the other cloud under the map w."""
-    back = x.tree.query(_move_back(y.points, w))[0]
-    return y.tree.query(x.points @ w[:-1] + w[-1])[0], back * _measure_size(w)
+    back = x.tree.query(move_back(y.points, w))[0]
+    return y.tree.query(x.points @ w[:-1] + w[-1])[0], back * measure_size(w)
 
 
 def measure_relative_gaps(x: Sample, y: Sample, w: Floats) -> tuple[Floats, Floats]:
@@ -158,9 +140,9 @@ def measure_relative_gaps(x: Sample, y: Sample, w: Floats) -> tuple[Floats, Floa
     to one side of a point beyond its border.
     """
     size_x, size_y = (np.trace(one.scatter, axis1=1, axis2=2) for one in (x, y))
-    square = _measure_size(w) ** 2
+    square = measure_size(w) ** 2
     there, j = _measure_around(x.points @ w[:-1] + w[-1], y)
-    back, i = _measure_around(_move_back(y.points, w), x)
+    back, i = _measure_around(move_back(y.points, w), x)
     sizes = square * size_x + size_y[j], square * size_x[i] + size_y
     there, back = (gap / (size + 1e-300 * (1 + gap)) for gap, size in zip((there, square * back), sizes, strict=True))
     return there, back  # at most 1e300, also where neighbourhoods have no extent
@@ -193,9 +175,9 @@ def find_slip(x: Sample, y: Sample, w: Floats, cut: float) -> tuple[Floats, Floa
         return None
     z, _, precision = found
     centre = z.mean(axis=0)
-    skew = _make_skew(z.shape[1])
+    skew = make_turns(z.shape[1])
     radius = float(np.sqrt(np.mean(np.sum((z - centre) ** 2, axis=1)))) or 1.0
-    moves = _make_moves((z - centre) / radius, skew)
+    moves = make_moves((z - centre) / radius, skew)
     weakest = np.linalg.eigh(np.einsum("kdp,kdq->pq", moves, precision @ moves))[1][:, 0]
     turn = sum(angle * one for angle, one in zip(weakest, skew, strict=False)) / radius
     shift = weakest[len(skew) :] - centre @ turn
@@ -243,51 +225,6 @@ def _measure_axes(residuals: Floats, scatter: Floats) -> tuple[Floats, Floats]:
 def _pair_up(x: Sample, y: Sample, w: Floats, cut: float, every: int = 1) -> tuple[Floats, Floats]:
     """Return rows of x and of y that are nearest to each other, seen from either side, within ``cut`` under the map w."""
     there, j = y.tree.query(x.points[::every] @ w[:-1] + w[-1], distance_upper_bound=cut)
-    back, i = x.tree.query(_move_back(y.points[::every], w), distance_upper_bound=cut / _measure_size(w))
+    back, i = x.tree.query(move_back(y.points[::every], w), distance_upper_bound=cut / measure_size(w))
     near, met = np.flatnonzero(np.isfinite(there)), np.flatnonzero(np.isfinite(back))
     return np.r_[every * near, i[met]], np.r_[j[near], every * met]
-
-
-def _move_back(y: Floats, w: Floats) -> Floats:
-    """Return the points whose images under w are y: w is orthogonal up to a scale."""
-    return np.asarray((y - w[-1]) @ w[:-1].T / _measure_size(w) ** 2)
-
-
-def _measure_size(w: Floats) -> float:
-    """Return the scale of a map that is orthogonal but for it."""
-    return float(np.linalg.norm(w[:-1])) / w.shape[1] ** 0.5 or 1.0
-
-
-def _make_skew(d: int) -> list[Floats]:
-    """Return the turns of each pair of axes, to first order."""
-    skew = []
-    for p, q in combinations(range(d), 2):
-        one = np.zeros((d, d))
-        one[p, q], one[q, p] = 1.0, -1.0
-        skew.append(one)
-    return skew
-
-
-def _make_moves(z: Floats, skew: list[Floats]) -> Floats:
-    """Return how points z (k, d) move under each turn and each shift, to first order: (k, d, parameters)."""
-    k, d = z.shape
-    return np.concatenate([np.stack([z @ one for one in skew], axis=2), np.broadcast_to(np.eye(d), (k, d, d))], axis=2)
-
-
-def _leave_out(turn: Floats, shift: Floats) -> Floats:
-    """Return the motions (parameters, parameters − 1) without z ↦ z turn + shift, to first order."""
-    pairs = combinations(range(len(turn)), 2)
-    fixed = np.concatenate([[turn[p, q] for p, q in pairs], shift])
-    return np.linalg.svd(fixed[None])[2][1:].T
-
-
-def _step(z: Floats, y: Floats, precision: Floats, free: Floats | None) -> tuple[Floats, Floats]:
-    """Return the turn (d, d) and shift (d,) of one Gauss–Newton step for z @ turn + shift ≈ y (k, d), within ``free`` motions."""
-    skew = _make_skew(z.shape[1])
-    moves = _make_moves(z, skew) if free is None else _make_moves(z, skew) @ free
-    weighed = precision @ moves  # (k, d, parameters)
-    normal = np.einsum("kdp,kdq->pq", moves, weighed)
-    found = np.linalg.lstsq(normal, np.einsum("kdp,kd->p", weighed, y - z), rcond=1e-10)[0]
-    found = found if free is None else free @ found
-    turn = expm(sum(angle * one for angle, one in zip(found, skew, strict=False)))
-    return turn, found[len(skew) :]

@@ -45,7 +45,9 @@ class Adapter:
         """Map rows (n, dx) to (n, dy), as float32; each keeps its length."""
         rows = np.asarray(check_points(vectors, "vectors", least=1), dtype=np.float32)
         if rows.shape[1] != self.map.shape[0]:
-            raise InputError(f"vectors: expected {self.map.shape[0]} columns, as the adapter has, got {rows.shape[1]}")
+            raise InputError(
+                f"vectors: expected {self.map.shape[0]} columns, as the adapter has, got {rows.shape[1]}; pass vectors of its model"
+            )
         mapped = rows @ self.map
         before, after = (np.linalg.norm(one, axis=1, keepdims=True) for one in (rows, mapped))
         found: np.ndarray[Any, Any] = mapped * (before / np.where(after > 0, after, 1))
@@ -87,7 +89,7 @@ def load(path: str | os.PathLike[str]) -> Adapter:
             about, table = file.metadata() or {}, file.get_tensor("map")
     except (SafetensorError, ValueError) as error:
         raise InputError(
-            f"path: expected an adapter, got {target}, truncated, altered or another file ({error})"
+            f"path: expected an adapter, got {target}, truncated, altered or another file ({error}); copy it again"
         ) from error
     if about.get("format") != FORMAT or about.get("format_version") != VERSION:
         raise InputError(

@@ -14,7 +14,7 @@ from ..stores.address import open_beside, parse, same_place
 from ..stores.protocol import is_url
 from .adapter import Adapter, load
 
-SIZE = 2048  # rows a batch
+SIZE = 2048  # rows per batch
 WRITING, COMPLETE = "writing", "complete"
 REPLACING = "replacing"  # all rows are written, to a store beside the one whose place it takes
 
@@ -75,13 +75,15 @@ def map_store(
         Put the copy in the place of what is at the destination: it is written beside it, and only a complete one takes its
         place. Otherwise an existing store is an error.
     size : int
-        Rows a batch; a copy that goes on keeps the one it began with.
+        Rows per batch; a copy that goes on keeps the one it began with.
     on_rows : callable, optional
         Called with the number of rows written so far, after each batch.
     """
     check_count(size, "size")
     if same_place(old.address, destination.address):
-        raise InputError(f"destination: expected another store than the source, got {old.address} for both")
+        raise InputError(
+            f"destination: expected another store than the source, got {old.address} for both; choose another"
+        )
     if replace_existing:
         return _replace_store(old, destination, adapter, info, size, on_rows)
     return _write_store(old, destination, adapter, info, size, on_rows, COMPLETE)

@@ -65,7 +65,9 @@ class Migration:
         if at_least is None:
             return self.verdict.word == "aligned"
         if not self.recall.measured:
-            raise InputError("at_least: expected together with check_pairs, got no pairs to measure recall on")
+            raise InputError(
+                "at_least: expected together with check_pairs, got no pairs to measure recall on; pass check_pairs to fit"
+            )
         return self.recall.value >= at_least
 
 
@@ -123,8 +125,8 @@ def fit(
     test_x, test_y = take_pairs(check, drawn_old, drawn_new, "check_pairs")
     held, fitted = np.split(drawn_old.vectors, [max(1, min(HELD, len(drawn_old.vectors) // 8))])
     x, y = (np.concatenate([some, rest[:sample]]) for some, rest in ((seeds_x, fitted), (seeds_y, drawn_new.vectors)))
-    _check_sample(x, "OLD", old.address)
-    _check_sample(y, "NEW_SAMPLE", new.address)
+    _check_sample(x, "old", old.address)
+    _check_sample(y, "new", new.address)
     _check_different(drawn_old.vectors, drawn_new.vectors)
     rows = np.arange(len(seeds_x))
     begun = time.perf_counter()
@@ -170,7 +172,7 @@ def _check_different(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> None:
     ratio = math.sqrt(_gap(xq, yd) * _gap(yq, xd)) / inside if inside > 0 else math.inf
     if ratio < SAME_SPACE:
         raise InputError(
-            f"NEW_SAMPLE: expected vectors of another model, got vectors that already lie in one space with OLD (the nearest "
+            f"new: expected vectors of another model, got vectors that already lie in one space with the old ones (the nearest "
             f"lies {ratio:.2f} times as far across them as inside each); the same model on both sides: nothing to do"
         )
 

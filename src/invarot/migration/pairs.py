@@ -21,7 +21,7 @@ MOST = 5000  # pairs that are used; more change neither the map nor the measurem
 def find_pairs(pairs: Any, old: Store, new: Store, name: str, *, share: float = 1.0) -> dict[str, str]:
     """Return the ids of known pairs, old to new, as strings; at most 5,000, the first.
 
-    ``pairs`` is None, a sequence of (old id, new id), a file with two ids a line (a tab or blanks between them), or
+    ``pairs`` is None, a sequence of (old id, new id), a file with two ids per line (a tab or blanks between them), or
     ``"ids"``: this ``share`` of the rows of the same id in both stores, spread over the store.
     """
     if pairs is None:
@@ -48,7 +48,7 @@ def take_pairs(
     if pairs and not both:
         first = next(iter(pairs.items()))
         raise InputError(
-            f"{name}: expected ids of OLD and of NEW_SAMPLE, got {len(pairs)} pairs of which none is in both, the first "
+            f"{name}: expected ids of the old and of the new store, got {len(pairs)} pairs of which none is in both, the first "
             f"{first}; check their order"
         )
     x = np.array([a for a, _ in both], np.float32).reshape(len(both), old.info.dimension)
@@ -57,14 +57,18 @@ def take_pairs(
 
 def _read(path: Path, name: str) -> list[tuple[str, str]]:
     if not path.is_file():
-        raise InputError(f"{name}: expected a file of two ids a line, or {SAME_IDS!r}, got {path}, which is not a file")
+        raise InputError(
+            f"{name}: expected a file of two ids per line, or {SAME_IDS!r}, got {path}, which is not a file; check the path"
+        )
     found = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         parts = line.split("\t") if "\t" in line else line.split()
         if not parts:
             continue
         if len(parts) != 2:
-            raise InputError(f"{name}: expected two ids a line, got {line[:60]!r} in line {number} of {path}")
+            raise InputError(
+                f"{name}: expected two ids per line, got {line[:60]!r} in line {number} of {path}; mend that line"
+            )
         found.append((parts[0].strip(), parts[1].strip()))
     return found
 
@@ -73,6 +77,8 @@ def _common_ids(old: Store, new: Store, name: str, share: float) -> Iterable[tup
     known = {str(id) for batch in new.read(READ) for id in batch.ids}
     found = [str(id) for batch in old.read(READ) for id in batch.ids if str(id) in known]
     if not found:
-        raise InputError(f"{name}: expected some ids that are in OLD and in NEW_SAMPLE, got none in common")
+        raise InputError(
+            f"{name}: expected some ids that are in the old and in the new store, got none in common; check that both stores hold the same texts"
+        )
     step = max(math.ceil(1 / share), len(found) // MOST)
     return [(id, id) for id in found[::step]]

@@ -121,7 +121,9 @@ def compare_clouds(held: Any, x: Any, y: Any) -> tuple[float, int]:
     queries = min(QUERIES, len(held), len(y) // 5)
     documents = min(len(x), len(y) - queries, DOCUMENTS)
     if queries < 1 or documents <= AT:
-        raise InputError(f"sample: expected more than {AT} vectors of each model, got {len(x)} and {len(y)}")
+        raise InputError(
+            f"sample: expected more than {AT} vectors of each model, got {len(x)} and {len(y)}; embed more texts"
+        )
     asked, own, others = held[:queries], x[:documents], y[queries : queries + documents]
     inside = _stand_out(asked, own) * _stand_out(y[:queries], others)
     return _stand_out(asked, others) / math.sqrt(inside), documents

@@ -144,9 +144,11 @@ def _check_names(result: Alignment, names: Any) -> Sequence[Sequence[str]] | Non
     try:
         pair = [list(map(str, one)) for one in names]
     except TypeError as error:
-        raise InputError(f"names: expected two lists of names, got {type(names).__name__}") from error
+        raise InputError(
+            f"names: expected two lists of names, got {type(names).__name__}; write names=(names_x, names_y)"
+        ) from error
     if tuple(map(len, pair)) != sizes:
         raise InputError(
-            f"names: expected {sizes[0]} and {sizes[1]} names, one per row, got {[len(one) for one in pair]}"
+            f"names: expected {sizes[0]} and {sizes[1]} names, one per row, got {[len(one) for one in pair]}; pass one for each row"
         )
     return pair

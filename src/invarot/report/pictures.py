@@ -24,7 +24,7 @@ STEPS = (
 def draw_alignment(result: Alignment, *, axes: int | None, points: int, lines: int) -> Any:
     """Draw two panels, before and after; see :meth:`invarot.Alignment.plot`."""
     if axes not in (None, 2, 3):
-        raise InputError(f"axes: expected 2, 3 or None, got {axes!r}")
+        raise InputError(f"axes: expected 2, 3 or None, got {axes!r}; leave axes out")
     count = default_axes(result) if axes is None else axes
     view = view_alignment(result, axes=count, points=check_count(points, "points"))
     pyplot = load_pyplot()

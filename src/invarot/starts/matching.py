@@ -7,7 +7,8 @@ import numpy as np
 from ..arrays import Array, as_like, is_torch, namespace, to_numpy, transpose
 from ..geometry.orthogonal import polar
 from ..threads import map_blocks
-from ..transport.cost import NUMPY_BLOCK, MatrixCost
+from ..transport.cost import NUMPY_BLOCK
+from ..transport.matrix_cost import MatrixCost
 from ..transport.sinkhorn import Potentials, sinkhorn
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from ..errors import InputError
 from ..files import reading, write_file
 from ..words.packed import read_members
+from .npy import check_shape, read_header, stream_rows, write_npy
 from .protocol import Batch, Info, check_vectors, missing
 from .spool import Spool, decode_rows, encode_row
 
@@ -121,11 +122,11 @@ class NpyFile(ArrayFile):
     @contextmanager
     def _table(self, size: int, start: int) -> Iterator[Rows]:
         with open(self.path, "rb") as stream:
-            shape, dtype = _read_npy_header(stream, self.address)
-            yield shape, _stream_rows(stream, shape, dtype, size, start, self.address), None
+            shape, dtype = read_header(stream, self.address)
+            yield shape, stream_rows(stream, shape, dtype, size, start, self.address), None
 
     def _assemble(self, stream: BinaryIO, info: Info) -> None:
-        _write_npy(stream, info, self.spool)
+        write_npy(stream, info, self.spool)
 
 
 class NpzFile(ArrayFile):
@@ -142,16 +143,16 @@ class NpzFile(ArrayFile):
             named = next((name for name in ("ids", "words") if name in members), None)
             ids = None if named is None else read_members(self.path, (named,))[0].tolist()
             with archive.open("vectors.npy") as stream:
-                shape, dtype = _read_npy_header(stream, self.address)
+                shape, dtype = read_header(stream, self.address)
                 yield (
                     shape,
-                    _stream_rows(stream, shape, dtype, size, start, self.address),
+                    stream_rows(stream, shape, dtype, size, start, self.address),
                     _check_ids(ids, shape[0], self.address),
                 )
 
     def _assemble(self, stream: BinaryIO, info: Info) -> None:
         with zipfile.ZipFile(stream, "w") as archive, archive.open("vectors.npy", "w", force_zip64=True) as member:
-            _write_npy(member, info, self.spool)  # type: ignore[arg-type]
+            write_npy(member, info, self.spool)  # type: ignore[arg-type]
 
 
 class SafetensorsFile(ArrayFile):
@@ -170,7 +171,7 @@ class SafetensorsFile(ArrayFile):
                         f"{self.address}: expected one table or one named 'vectors', got {names}; rename it"
                     )
                 values = file.get_slice("vectors" if "vectors" in names else tables[0])
-                shape = _check_shape(tuple(values.get_shape()), values[:0].dtype, self.address)
+                shape = check_shape(tuple(values.get_shape()), values[:0].dtype, self.address)
                 words = (file.metadata() or {}).get("words")
                 ids = _check_ids(json.loads(words) if words else None, shape[0], self.address)
                 yield shape, (values[row : min(row + size, shape[0])] for row in range(start, shape[0], size)), ids
@@ -188,12 +189,6 @@ class SafetensorsFile(ArrayFile):
         stream.write(struct.pack("<Q", len(header)) + header)
         for block in self.spool.blocks():
             stream.write(block)
-
-
-def _check_shape(shape: tuple[int, ...], dtype: np.dtype[Any], address: str) -> tuple[int, int]:
-    if len(shape) != 2 or not shape[1] or dtype.kind not in "fiu":
-        raise InputError(f"{address}: expected a table (n, d) of numbers, got shape {shape} of {dtype}; convert it")
-    return shape[0], shape[1]
 
 
 def _next_rows(rows: Iterator[tuple[Any, dict[str, Any]]], count: int, path: Path) -> tuple[list[Any], list[Any]]:
@@ -216,38 +211,3 @@ def _check_ids(ids: Any, count: int, address: str) -> list[Any] | None:
             f"{address}: expected texts or whole numbers as ids, got {str(odd)[:40]!r}; write the file again"
         )
     return ids
-
-
-def _read_npy_header(stream: Any, address: str) -> tuple[tuple[int, int], np.dtype[Any]]:
-    try:
-        version = np.lib.format.read_magic(stream)
-        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, fortran, dtype = read(stream)
-    except ValueError as error:
-        raise InputError(
-            f"{address}: expected a plain array of numbers, got another file ({error}); save it with np.save"
-        ) from error
-    if fortran:
-        raise InputError(f"{address}: expected rows in C order, got Fortran order; save np.ascontiguousarray(vectors)")
-    return _check_shape(shape, dtype, address), dtype
-
-
-def _stream_rows(
-    stream: Any, shape: tuple[int, int], dtype: np.dtype[Any], size: int, start: int, address: str
-) -> Iterator[np.ndarray[Any, Any]]:
-    """Yield rows from ``start`` on, ``size`` at a time, from a stream that stands at the first row."""
-    width = shape[1] * dtype.itemsize
-    stream.seek(start * width, 1)
-    for row in range(start, shape[0], size):
-        count = min(size, shape[0] - row)
-        block = stream.read(count * width)
-        if len(block) < count * width:
-            raise InputError(f"{address}: expected {shape[0]} rows, got a truncated file; copy it again")
-        yield np.frombuffer(block, dtype).reshape(count, shape[1])
-
-
-def _write_npy(stream: BinaryIO, info: Info, spool: Spool) -> None:
-    facts = {"descr": "<f4", "fortran_order": False, "shape": (info.count, info.dimension)}
-    np.lib.format.write_array_header_1_0(stream, facts)
-    for block in spool.blocks():
-        stream.write(block)

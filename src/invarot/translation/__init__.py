@@ -1,7 +1,8 @@
 """Unsupervised word translation: from two vocabularies to a dictionary."""
 
-from .hub import Hub, learn_many, load_hub
+from .hub import Hub, load_hub
 from .learn import adjust, learn
+from .many import learn_many
 from .model import Translation
 from .recipe import PRESETS, Recipe, recipe
 from .steps.shape import StepRecord

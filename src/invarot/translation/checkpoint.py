@@ -10,8 +10,9 @@ from typing import Any
 
 from ..alignment.result import Alignment
 from ..errors import InputError
-from ..files import PART, reading, write_file
+from ..files import reading, write_file
 from ..folders import ALIGNMENT, decode, encode, holds_model
+from ..parts import PART
 from ..schema import check
 from ..storage import load, save
 from ..words.vectors import Vectors

@@ -1,35 +1,30 @@
-"""Many vocabularies in one space: the same pipeline as for two, with all pairs at once."""
+"""Many vocabularies in one space, and the translation between any two of them."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from ..alignment.many import align_many
-from ..alignment.many_result import ManyAlignment, Pair
-from ..alignment.options import Search, Sinkhorn
+from ..alignment.many_result import Pair
 from ..alignment.verdict import WORDS
-from ..arrays import Array, as_like, place, to_numpy
-from ..checks import check_choice, check_count, check_rng
+from ..arrays import place, to_numpy
+from ..checks import check_choice
 from ..errors import InputError
 from ..folders import HUB, building, read_folder, write_folder
 from ..retrieval.pairs import matches
 from ..schema import check, check_arrays
-from ..threads import own_threads
 from ..words.preprocessing import Preprocessing
 from ..words.vectors import Vectors
-from .joint import refine_many
-from .learn import FEWEST, check_device, read_checked
+from .learn import check_device
 from .model import Translation
 from .pipeline import FINISHING, fit_steps
 from .progress import Progress
-from .recipe import Recipe, recipe
+from .recipe import Recipe
 from .steps import prepare, refine, solve
 from .steps.pooling import POOLING, Neighbours, fit_pooling
 from .steps.shape import SIDES, StepRecord, Work
@@ -39,7 +34,7 @@ Floats = np.ndarray[Any, Any]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Hub:
-    """The result of :func:`learn_many`: vocabularies with one map each into a common space.
+    """The result of :func:`invarot.translation.learn_many`: vocabularies with one map each into a common space.
 
     Attributes
     ----------
@@ -114,7 +109,7 @@ class Hub:
         return Neighbours(other, rows, near, self._placed[other])
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the hub to a folder; :func:`load_hub` reads it back."""
+        """Write the hub to a folder; :func:`invarot.translation.load_hub` reads it back."""
         arrays: dict[str, Floats] = {}
         for number, (name, words) in enumerate(self.vectors.items()):
             arrays[f"{number}.vectors"] = words.vectors
@@ -132,91 +127,15 @@ class Hub:
 
     def _known(self, name: str) -> str:
         if name in self.unrelated:
-            raise InputError(f"name: expected a vocabulary with a map, got {name!r}, which is unrelated to the others")
+            raise InputError(
+                f"name: expected a vocabulary with a map, got {name!r}, which is unrelated to the others; "
+                f"those with a map: {', '.join(self.vectors)}"
+            )
         return check_choice(name, "name", self.vectors)
 
 
 def _describe_pair(pair: Pair) -> dict[str, Any]:
     return {**vars(pair), "verdict": pair.verdict.as_dict(), "status": pair.status.name}
-
-
-def learn_many(
-    sources: Mapping[str, Any],
-    *,
-    how: Recipe | str = "best",
-    rng: int | np.random.Generator = 0,
-    device: str | None = None,
-    memory: str | int | None = None,
-    keep: int | None = None,
-    n_jobs: int = 1,
-) -> Hub:
-    """Bring many vocabularies into one space with no dictionary.
-
-    All pairs are solved on their most frequent words (:func:`invarot.align_many`), then all maps are refined together with
-    the mutual neighbours of every two vocabularies.
-
-    Parameters
-    ----------
-    sources : dict of name to Vectors, path or gensim ``KeyedVectors``
-    how : Recipe or {"best", "fast"}
-        With ``start="auto"``, p = inf, no schedule and one stage.
-    rng, device, memory, keep
-        As in :func:`invarot.translation.learn`.
-    n_jobs : int
-        Pairs solved at a time (extra: jobs).
-
-    Returns
-    -------
-    Hub
-    """
-    chosen = recipe(how) if isinstance(how, str) else how
-    if (
-        not isinstance(chosen, Recipe)
-        or chosen.start != "auto"
-        or chosen.p != float("inf")
-        or chosen.schedule is not None
-    ):
-        raise InputError(
-            f"how: expected a recipe with start='auto', p=inf and no schedule, such as \"best\", got {how!r}"
-        )
-    if not isinstance(sources, Mapping) or len(sources) < 2:
-        raise InputError(f"sources: expected a dict of at least two vocabularies, got {type(sources).__name__}")
-    where = check_device(device)
-    vectors = {str(name): read_checked(one, str(name)) for name, one in sources.items()}
-    if keep is not None:
-        check_count(keep, "keep", low=FEWEST)
-    prepared, clouds = {}, {}
-    for name, words in vectors.items():
-        prepared[name], rows = Preprocessing(chosen.prepare).fit_apply(np.ascontiguousarray(words.vectors, np.float32))
-        clouds[name] = to_numpy(rows)
-    found = align_many(
-        {name: clouds[name][solve.select_words(words)[: chosen.stages[-1]]] for name, words in vectors.items()},
-        effort=chosen.effort, device=where, rng=check_rng(rng), solver=Sinkhorn(tol=solve.TOL, memory=memory),
-        search=Search(ordered=chosen.ordered, n_jobs=n_jobs),
-    )  # fmt: skip
-    with own_threads():
-        refined = _refine(found, vectors, {name: place(clouds[name], where) for name in found.maps}, chosen)
-    kept = {name: vectors[name] if keep is None else vectors[name].first(keep) for name in found.maps}
-    solved = {name: to_numpy(one) for name, one in found.maps.items()}
-    return Hub(kept, {name: prepared[name] for name in kept}, solved, refined, found.pairs, found.unrelated, chosen)
-
-
-def _refine(
-    found: ManyAlignment, vectors: Mapping[str, Vectors], clouds: Mapping[str, Array], chosen: Recipe
-) -> dict[str, Floats]:
-    """Refine all maps on the first words; if there are many, first on the most frequent third."""
-    names = list(found.maps)
-    if not names or not chosen.rounds:
-        return {name: to_numpy(one) for name, one in found.maps.items()}
-    most = min(chosen.refine_words, max(clouds[name].shape[0] for name in names))
-    trust = [refine.find_trust(vectors[name], clouds[name]) for name in names]
-    maps: list[Array] = [as_like(found.maps[name], clouds[name]) for name in names]
-    fewest = min(clouds[name].shape[0] for name in names)
-    loose = refine.weigh_one_sided(max(one.shape[0] for one in maps), min(most, fewest))
-    for count, weight in ((most // 3, 0.0), (most, loose))[most < refine.MANY :]:
-        few = [clouds[name][:count] for name in names]
-        maps, _ = refine_many(few, maps, rounds=chosen.rounds, trust=[one[:count] for one in trust], loose=weight)
-    return {name: to_numpy(one) for name, one in zip(names, maps, strict=True)}
 
 
 def load_hub(path: str | os.PathLike[str]) -> Hub:
@@ -230,7 +149,9 @@ def load_hub(path: str | os.PathLike[str]) -> Hub:
         unrelated = tuple(check(list[str], facts.get("unrelated"), "unrelated"))
         everyone = {*names, *unrelated}
         if len(sources) != len(names) or any({pair.first, pair.second} - everyone for pair in pairs):
-            raise InputError("names, sources, pairs: expected one source per name and no other names in pairs")
+            raise InputError(
+                "names, sources, pairs: expected one source per name and no other names in pairs, got others; save it again"
+            )
         for pair in pairs:
             check_choice(pair.verdict.word, "verdict.word", WORDS)
         means = [f"mean_{k}" for k in range(chosen.prepare.count("center"))]

@@ -15,15 +15,12 @@ from ..alignment.verdict import Verdict
 from ..arrays import to_numpy, unit_rows
 from ..checks import check_choice, check_count, check_points
 from ..errors import InputError, NotTrusted
-from ..retrieval.metrics import Accuracy, evaluate
-from ..retrieval.neighbours import neighbours
-from ..words.dictionaries import Gold, read_dictionary
+from ..words.dictionaries import read_dictionary
 from ..words.vectors import Vectors
+from .lookup import find_gold, find_lacking, find_rows, find_translations, score_translations
 from .pipeline import find_applied, map_known, map_new
 from .recipe import Recipe
 from .steps.shape import SIDES, Side, StepRecord
-
-SHORTLIST = 200  # nearest by cosine among which translations of a few words are searched
 
 Floats = np.ndarray[Any, Any]
 
@@ -95,23 +92,11 @@ class Translation:
     @cached_property
     def _untranslated(self) -> dict[str, np.ndarray[Any, np.dtype[np.bool_]]]:
         x, y = self.clouds
-        found = {}
-        for number, (side, one, other) in enumerate((("source", x, y), ("target", y, x))):
-            lacking = np.zeros(len(one), dtype=bool)
-            if self.overlap is not None:
-                best = to_numpy(neighbours(one, other, method="csls", k=1)[1])[:, 0]
-                lacking[np.argsort(best, kind="stable")[: round(len(one) * (1 - self.overlap[number]))]] = True
-            found[side] = lacking
-        return found
+        left, right = self.overlap or (1.0, 1.0)
+        return {"source": find_lacking(x, y, left), "target": find_lacking(y, x, right)}
 
     def translate(
-        self,
-        words: str | Iterable[str],
-        *,
-        k: int = 5,
-        method: str = "csls",
-        reverse: bool = False,
-        all: bool = False,
+        self, words: str | Iterable[str], *, k: int = 5, method: str = "csls", reverse: bool = False, all: bool = False
     ) -> dict[str, list[tuple[str, float]]]:
         """Find the ``k`` best translations of one word or several; warn if the model is not aligned.
 
@@ -144,26 +129,11 @@ class Translation:
         if not asked:
             return {}
         source, target = (self.target, self.source) if reverse else (self.source, self.target)
-        rows = source.index()
-        unknown = [word for word in asked if word not in rows]
-        if unknown:
-            raise InputError(
-                f"words: expected words of the vocabulary, got {', '.join(map(str, unknown[:5]))}"
-                f"{' …' if len(unknown) > 5 else ''}, which {'are' if len(unknown) > 1 else 'is'} not among its "
-                f"{len(source)} words; leave {'them' if len(unknown) > 1 else 'it'} out"
-            )
-        x, y = self.clouds[::-1] if reverse else self.clouds
-        queries = np.asarray([rows[word] for word in asked], dtype=np.int64)
-        found, scores = neighbours(x, y, method=method, k=min(k, len(target)), queries=queries, shortlist=SHORTLIST)
-        found, scores = to_numpy(found), to_numpy(scores)
+        rows = find_rows(asked, source)
         forced = all or self.overlap is None
         lacking = set() if forced else set(self.find_untranslated(reverse=reverse))
-        return {
-            word: []
-            if word in lacking
-            else [(target.words[j], float(score)) for j, score in zip(found[i], scores[i], strict=True)]
-            for i, word in enumerate(asked)
-        }
+        x, y = self.clouds[::-1] if reverse else self.clouds
+        return find_translations(x, y, rows, asked, target.words, k=k, method=method, lacking=lacking)
 
     def dictionary(self, count: int, *, k: int = 1, method: str = "csls") -> list[tuple[str, list[tuple[str, float]]]]:
         """Translate the first ``count`` source words; ``k`` and ``method`` as in `translate`."""
@@ -193,14 +163,9 @@ class Translation:
         """
         pairs = read_dictionary(dictionary) if isinstance(dictionary, (str, os.PathLike)) else list(dictionary)
         source, target = (self.target, self.source) if reverse else (self.source, self.target)
-        gold = Gold.from_pairs(pairs, source.words, target.words)
-        if not gold.queries:
-            raise InputError(
-                "dictionary: expected words of the vocabularies with their translations, got none among its "
-                f"{gold.listed} source words; check its direction"
-            )
+        gold = find_gold(pairs, source, target)
         x, y = self.clouds[::-1] if reverse else self.clouds
-        return _report_scores(evaluate(x, y, gold.targets, method=method), gold)
+        return score_translations(x, y, gold, method=method)
 
     def mapped(self) -> tuple[Vectors, Vectors]:
         """Return both sides as word vectors of the common space, of unit length, to be written to files."""
@@ -280,13 +245,3 @@ class Translation:
         from ..report.page import write_page
 
         write_page(self, path, dictionary=dictionary, overwrite=overwrite)
-
-
-def _report_scores(found: Accuracy, gold: Gold) -> dict[str, Any]:
-    return {
-        **{f"precision@{k}": value for k, value in found.precision.items()},
-        "mrr": found.mrr,
-        "coverage": gold.coverage,
-        "queries": found.queries,
-        "retrieval": found.method,
-    }

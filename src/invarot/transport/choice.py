@@ -54,7 +54,7 @@ def parse_memory(value: str | int | float | None, name: str = "memory") -> int |
     except ValueError:
         size = math.nan
     if found is None or not size > 0:
-        raise InputError(f'{name}: expected a size such as "2GiB" or a number of bytes, got {value!r}')
+        raise InputError(f'{name}: expected a size such as "2GiB" or a number of bytes, got {value!r}; write "2GiB"')
     base = 1024 if found[3] or not found[2] else 1000
     return int(size * base ** " KMGT".index(found[2] or " "))
 

@@ -225,25 +225,6 @@ class BlockedCost:
         return map(work, blocks) if is_torch(self.z) else map_blocks(work, blocks)
 
 
-class MatrixCost(BlockedCost):
-    """A cost given as a matrix (n, m): scores −cost/ε, one start."""
-
-    def __init__(self, cost: Array, epsilon: float, a: Array, b: Array) -> None:
-        self.z, self.factor, self.rows = cost[None], -1.0 / epsilon, ALL
-        self._set_up(self.z.shape, a, b, keep=True)
-
-    def plan(self, u: Array, v: Array) -> Array:
-        """Return Γ (…, n, m), as an array."""
-        xp = namespace(u)
-        self._ensure_range(v)
-        assert self.kernel is not None
-        left, right = self.a * xp.exp(u + self.top), self.b * xp.exp(v - self.absorbed)
-        return left[..., :, None] * self.kernel * right[..., None, :]
-
-    def _scores(self, rows: slice) -> Array:
-        return self.z[..., rows, :] * self.factor
-
-
 def block_entries(z: Array) -> int:
     """Return the scores per block for the library and device of ``z``."""
     if on_cuda(z):

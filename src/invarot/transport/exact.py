@@ -10,7 +10,7 @@ from scipy.optimize import linear_sum_assignment
 from ..arrays import Array, as_like, namespace, to_numpy
 from ..errors import MissingExtra
 from .choice import check_exact_fits
-from .plan import SparsePlan
+from .sparse_plan import SparsePlan
 
 
 def are_uniform(a: Array, b: Array) -> bool:

@@ -54,6 +54,14 @@ class Schedule:
         """Return a schedule that stays at the last epsilon of this one."""
         return Schedule.fixed(self.floor, absolute=self.absolute)
 
+    def starting_at(self, epsilon: float) -> Schedule:
+        """Return the same schedule from ``epsilon`` on, or from its floor if that is larger."""
+        return replace(self, epsilon=max(epsilon, self.floor))
+
+    def ending_at(self, floor: float) -> Schedule:
+        """Return the same schedule down to ``floor``, which is its only epsilon if it starts lower."""
+        return replace(self, floor=floor, epsilon=max(self.epsilon, floor))
+
     def between(self, low: float, high: float) -> Schedule:
         """Return the same schedule with every epsilon in [low, high]."""
         return replace(self, epsilon=min(max(self.epsilon, low), high), floor=min(max(self.floor, low), high))

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array, namespace, to_numpy
-from ...transport.plan import EntropicPlan, SparsePlan
+from ...transport.plan import EntropicPlan
+from ...transport.sparse_plan import SparsePlan
 from ..budget import Budget
 from ..history import History, Step
 from ..problem import Problem, transport_cost

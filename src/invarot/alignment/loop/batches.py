@@ -65,7 +65,7 @@ def prepare_batches(
     pairs = list(zip(solves, streams, strict=True))
     if min(n_jobs, len(solves)) == 1:
         return [partial(solve, problem, rng=stream) for solve, stream in pairs]
-    silent = replace(problem, on_step=None)
+    silent = problem.unobserved()
     coming = run_tasks([partial(_solve_and_record, silent, solve, stream) for solve, stream in pairs], n_jobs)
     return [partial(_report_next, problem, coming)] * len(solves)
 

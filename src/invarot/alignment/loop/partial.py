@@ -18,9 +18,10 @@ from ...transport.choice import make_cost
 from ...transport.cost import Cost
 from ...transport.exact import exact_partial_plan
 from ...transport.marginals import Capped, with_norms
-from ...transport.plan import EntropicPlan, SparsePlan
+from ...transport.plan import EntropicPlan
 from ...transport.sinkhorn import Potentials, sinkhorn
 from ...transport.sparse import SPARE, PairList, SparseCost, can_list, find_reach, list_pairs
+from ...transport.sparse_plan import SparsePlan
 from ..budget import Budget
 from ..overlap import Floats, choose_cut, share_near
 from ..problem import Problem

@@ -11,7 +11,7 @@ from ...retrieval.kmeans import kmeans
 from ...retrieval.thinning import FEW, thin
 from ..budget import Budget
 from ..problem import Problem
-from ..tuning import BRIEF_STEPS, COARSE_EPSILON, LOOSER, ROUGH_STEPS, STAGE_POINTS
+from ..tuning import BRIEF_STEPS, COARSE_EPSILON, LOOSER, STAGE_POINTS
 from .alternate import Run, alternate
 
 
@@ -23,12 +23,12 @@ def solve_in_stages(problem: Problem, maps: Array, budget: Budget, *, rng: np.ra
     the map is nearer to that of all points.
     """
     sizes = stage_sizes(problem, budget)
-    rough = replace(budget, tol=max(budget.tol, budget.plan_tol)).at_most(ROUGH_STEPS)
+    rough = budget.roughly()
     schedule = budget.schedule
     if sizes and schedule is not None:
         coarse = COARSE_EPSILON * (problem.cost_scale if schedule.absolute else 1.0)
         middle = min(max(coarse, schedule.floor), schedule.epsilon)
-        rough = replace(rough, schedule=replace(schedule, floor=middle))
+        rough = rough.along(schedule.ending_at(middle))
         budget = budget.from_epsilon(middle)
     steps = [(size, rough if k == 0 else rough.at_floor().at_most(BRIEF_STEPS)) for k, size in enumerate(sizes)]
     for size, spent in [*steps, (None, budget)]:

@@ -9,8 +9,9 @@ from ...geometry.frank_wolfe import MapStep, best_quadratic_map
 from ...geometry.schatten import SchattenBall
 from ...transport.choice import make_cost
 from ...transport.exact import exact_plan
-from ...transport.plan import EntropicPlan, SparsePlan
+from ...transport.plan import EntropicPlan
 from ...transport.sinkhorn import Potentials, sinkhorn
+from ...transport.sparse_plan import SparsePlan
 from ..budget import Budget
 from ..options import Sinkhorn
 from ..problem import Problem

@@ -84,7 +84,9 @@ def _check_used(name: str, n_starts: int | None, effort: str | None, pairs: Any,
             f"side: expected with start='auto' or 'signature', got {shown}, which does not use it; leave side out"
         )
     if name == "seeds" and pairs is None:
-        raise InputError("seeds: expected known pairs (k, 2) of points with weight with start='seeds', got none")
+        raise InputError(
+            "seeds: expected known pairs (k, 2) of points with weight with start='seeds', got none; pass seeds"
+        )
 
 
 def keep_pairs(seeds: Any, a: Array, b: Array) -> np.ndarray[Any, Any]:
@@ -111,7 +113,9 @@ def keep_rows(side: tuple[Any, Any], a: Array, b: Array) -> tuple[Any, Any]:
                 f"side: expected numbers in {name}, one row per point, got {error}; encode them"
             ) from error
         if rows.ndim < 1 or rows.shape[0] != weights.shape[0]:
-            raise InputError(f"side: expected {weights.shape[0]} rows in {name}, one per point, got shape {rows.shape}")
+            raise InputError(
+                f"side: expected {weights.shape[0]} rows in {name}, one per point, got shape {rows.shape}; pass all rows"
+            )
         if not np.all(np.isfinite(rows)):
             raise InputError(f"side: expected finite numbers in {name}, got NaN or inf; drop or impute them")
         kept.append(rows[to_numpy(weights) > 0])

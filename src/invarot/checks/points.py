@@ -1,19 +1,16 @@
-"""Every check of user input. One form of message: ``argument: expected …, got …; what to do``."""
+"""Checks of arrays: points, weights, maps."""
 
 from __future__ import annotations
 
 import decimal
-import difflib
-import math
 import numbers
 import warnings
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from .arrays import Array, as_like, device, is_array, is_dtensor, is_torch, library, namespace, to_numpy
-from .errors import InputError
+from ..arrays import Array, as_like, device, is_array, is_dtensor, is_torch, library, namespace, to_numpy
+from ..errors import InputError
 
 
 def check_points(value: Any, name: str, *, least: int = 2) -> Array:
@@ -45,15 +42,15 @@ def check_points(value: Any, name: str, *, least: int = 2) -> Array:
         half = str(points.dtype).endswith("float16")
         points = xp.astype(points, xp.float32 if half else xp.float64)
     if points.ndim != 2:
-        advice = f"; use {name}.reshape(-1, 1) for points of one feature, {name}.reshape(1, -1) for one point"
-        raise InputError(
-            f"{name}: expected a 2-D array, one row per point, got {points.ndim}-D{advice if points.ndim == 1 else ''}"
-        )
+        advice = f"use {name}.reshape(len({name}), -1) for one row per point"
+        if points.ndim < 2:
+            advice = f"use {name}.reshape(-1, 1) for points of one feature, {name}.reshape(1, -1) for one point"
+        raise InputError(f"{name}: expected a 2-D array, one row per point, got {points.ndim}-D; {advice}")
     n, d = points.shape
     if n < least or d < 1:
         raise InputError(
             f"{name}: expected at least {least} point{'s' * (least > 1)} (rows) of at least 1 feature, "
-            f"got shape {(n, d)}"
+            f"got shape {(n, d)}; pass more"
         )
     if not bool(xp.all(xp.isfinite(points))):
         bad = np.argwhere(~np.isfinite(to_numpy(points)))
@@ -80,7 +77,9 @@ def check_new_points(points: Any, columns: int, like: Array, why: str) -> Array:
     """Return points to be mapped: of their own library, device and graph if they are an array, else those of ``like``."""
     found = check_points(points, "points", least=1)
     if found.shape[1] != columns:
-        raise InputError(f"points: expected {columns} columns, as {why}, got {found.shape[1]}")
+        raise InputError(
+            f"points: expected {columns} columns, as {why}, got {found.shape[1]}; pass points of the same features"
+        )
     if is_torch(points):
         return as_like(points, found)  # what was checked is detached; this has its gradient
     return found if is_array(points) else as_like(found, like)
@@ -135,14 +134,14 @@ def _from_objects(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any
 def _from_python(value: Any, name: str) -> Array:
     """Convert a list, a DataFrame or anything else NumPy can read to an array of numbers."""
     if value is None or isinstance(value, (str, bytes, dict)):
-        raise InputError(f"{name}: expected an array of points, got {type(value).__name__}")
+        raise InputError(f"{name}: expected an array of points, got {type(value).__name__}; pass one row per point")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             array = np.asarray(value)
     except (ValueError, TypeError, Warning) as error:
         raise InputError(
-            f"{name}: expected rows of equal length, got a ragged {type(value).__name__} ({error})"
+            f"{name}: expected rows of equal length, got a ragged {type(value).__name__} ({error}); pass a 2-D array"
         ) from error
     if array.dtype.kind == "O" and array.ndim:
         return _from_objects(array, name)
@@ -195,9 +194,14 @@ def check_weights(value: Any, name: str, points: Array) -> Array:
     _check_real(to_numpy(weights), name)
     weights = np.asarray(weights, dtype=np.float64)
     if weights.shape != (n,):
-        raise InputError(f"{name}: expected {n} weights, one per point, got shape {weights.shape}")
+        raise InputError(
+            f"{name}: expected {n} weights, one per point, got shape {weights.shape}; pass one for each row"
+        )
     if not np.all(np.isfinite(weights)) or np.any(weights < 0):
-        raise InputError(f"{name}: expected finite weights ≥ 0, got values from {weights.min()} to {weights.max()}")
+        raise InputError(
+            f"{name}: expected finite weights ≥ 0, got values from {weights.min()} to {weights.max()}; "
+            "set those of points to leave out to 0"
+        )
     total = weights.sum()
     if total == 0:
         raise InputError(f"{name}: expected some positive weight, got all zero; leave {name}=None for uniform weights")
@@ -210,60 +214,6 @@ def check_weights(value: Any, name: str, points: Array) -> Array:
     return as_like(weights / weights.sum(), points)
 
 
-def check_number(value: Any, name: str, *, low: float, high: float = math.inf, open_low: bool = False) -> float:
-    """Return a number in [low, high] ((low, high] with ``open_low``); inf only if ``high`` is inf and low is not open."""
-    ok = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    number = float(value) if ok else math.nan  # float32 cannot be compared with 1e300
-    if not low <= number <= high or (open_low and number == low):
-        bound = f"> {low:g}" if open_low else f"≥ {low:g}"
-        upper = "" if math.isinf(high) else f" and ≤ {high:g}"
-        advice = "; pass a number, such as math.inf" if isinstance(value, str) else ""
-        raise InputError(f"{name}: expected a number {bound}{upper}, got {value!r}{advice}")
-    return number
-
-
-def check_count(value: Any, name: str, *, low: int = 1) -> int:
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < low:
-        raise InputError(f"{name}: expected a whole number ≥ {low}, got {value!r}")
-    return int(value)
-
-
-def check_flag(value: Any, name: str) -> bool:
-    if not isinstance(value, (bool, np.bool_)):
-        raise InputError(f"{name}: expected True or False, got {value!r}")
-    return bool(value)
-
-
-def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:
-    known = list(choices)
-    if not isinstance(value, str) or value not in known:
-        raise InputError(f"{name}: expected one of {', '.join(known)}, got {value!r}{_did_you_mean(value, known)}")
-    return str(value)
-
-
-def check_known(options: Iterable[str], known: Iterable[str], where: str) -> None:
-    """Raise if any of ``options`` is not ``known``."""
-    names = list(known)
-    for option in options:
-        if option not in names:
-            advice = f"{_did_you_mean(option, names)}; known: {', '.join(names)}"
-            raise InputError(f"{where}: expected a known option, got {option!r}{advice}")
-
-
-def _did_you_mean(value: Any, known: list[str]) -> str:
-    close = difflib.get_close_matches(str(value), known, n=1, cutoff=0.6)
-    return f"; did you mean {close[0]!r}?" if close else ""
-
-
-def check_rng(value: Any, name: str = "rng") -> np.random.Generator:
-    """Return a Generator from an int or a Generator; global random state is never used."""
-    if isinstance(value, np.random.Generator):
-        return value
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= 0:
-        return np.random.default_rng(int(value))
-    raise InputError(f"{name}: expected a whole number ≥ 0 or a numpy.random.Generator, got {value!r}")
-
-
 def check_map(value: Any, name: str, dx: int, dy: int, like: Array) -> Array:
     """Return a finite map (dx, dy), or a batch (s, dx, dy) of maps, as a batch."""
     _check_unmasked(value, name)
@@ -272,9 +222,10 @@ def check_map(value: Any, name: str, dx: int, dy: int, like: Array) -> Array:
     _check_real(to_numpy(value), name)
     if tuple(value.shape[-2:]) != (dx, dy) or value.ndim not in (2, 3) or value.shape[0] == 0:
         raise InputError(
-            f"{name}: expected a map of shape ({dx}, {dy}) or a batch (s, {dx}, {dy}), got shape {tuple(value.shape)}"
+            f"{name}: expected a map of shape ({dx}, {dy}) or a batch (s, {dx}, {dy}), got shape {tuple(value.shape)}; "
+            "a map takes the columns of x to those of y"
         )
     found = as_like(value, like)
     if not bool(namespace(found).all(namespace(found).isfinite(found))):
-        raise InputError(f"{name}: expected finite numbers, got NaN or inf")
+        raise InputError(f"{name}: expected finite numbers, got NaN or inf; replace them")
     return found if found.ndim == 3 else found[None]

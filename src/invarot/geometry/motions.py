@@ -1,0 +1,75 @@
+"""Rigid motions as maps w (d + 1, d), an orthogonal matrix times a scale above an offset, and the steps that improve them."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from scipy.linalg import expm
+
+Floats = np.ndarray[Any, Any]
+
+FARTHER = 5.0  # steps, at most, by which the extrapolated place is farther
+
+
+def move_back(y: Floats, w: Floats) -> Floats:
+    """Return the points whose images under w are y: w is orthogonal up to a scale."""
+    return np.asarray((y - w[-1]) @ w[:-1].T / measure_size(w) ** 2)
+
+
+def measure_size(w: Floats) -> float:
+    """Return the scale of a map that is orthogonal but for it."""
+    return float(np.linalg.norm(w[:-1])) / w.shape[1] ** 0.5 or 1.0
+
+
+def make_turns(d: int) -> list[Floats]:
+    """Return the turns of each pair of axes, to first order."""
+    skew = []
+    for p, q in combinations(range(d), 2):
+        one = np.zeros((d, d))
+        one[p, q], one[q, p] = 1.0, -1.0
+        skew.append(one)
+    return skew
+
+
+def make_moves(z: Floats, skew: list[Floats]) -> Floats:
+    """Return how points z (k, d) move under each turn and each shift, to first order: (k, d, parameters)."""
+    k, d = z.shape
+    return np.concatenate([np.stack([z @ one for one in skew], axis=2), np.broadcast_to(np.eye(d), (k, d, d))], axis=2)
+
+
+def leave_out(turn: Floats, shift: Floats) -> Floats:
+    """Return the motions (parameters, parameters − 1) without z ↦ z turn + shift, to first order."""
+    pairs = combinations(range(len(turn)), 2)
+    fixed = np.concatenate([[turn[p, q] for p, q in pairs], shift])
+    return np.linalg.svd(fixed[None])[2][1:].T
+
+
+def find_step(z: Floats, y: Floats, precision: Floats, free: Floats | None) -> tuple[Floats, Floats]:
+    """Return the turn (d, d) and shift (d,) of one Gauss–Newton step for z @ turn + shift ≈ y (k, d), within ``free`` motions."""
+    skew = make_turns(z.shape[1])
+    moves = make_moves(z, skew) if free is None else make_moves(z, skew) @ free
+    weighed = precision @ moves  # (k, d, parameters)
+    normal = np.einsum("kdp,kdq->pq", moves, weighed)
+    found = np.linalg.lstsq(normal, np.einsum("kdp,kd->p", weighed, y - z), rcond=1e-10)[0]
+    found = found if free is None else free @ found
+    turn = expm(sum(angle * one for angle, one in zip(found, skew, strict=False)))
+    return turn, found[len(skew) :]
+
+
+def extrapolate(tried: list[tuple[Floats, Floats]], frame: Floats) -> Floats:
+    """Return the map that the last steps lead to (Anderson acceleration): nearest points creep along flat parts of a surface."""
+    w, step = tried[-1]
+    if len(tried) < 2:
+        return np.asarray(w + step)
+    moves = np.stack([(frame @ (one - w)).ravel() for one, _ in tried[:-1]], axis=1)
+    changes = np.stack([(frame @ (one - step)).ravel() for _, one in tried[:-1]], axis=1)
+    share = np.linalg.lstsq(changes, (frame @ step).ravel(), rcond=1e-3)[0]
+    farther = -((moves + changes) @ share)
+    farther *= min(1.0, FARTHER * np.linalg.norm(frame @ step) / max(float(np.linalg.norm(farther)), 1e-300))
+    found = w + step + np.linalg.solve(frame, farther.reshape(w.shape))
+    u, _, vt = np.linalg.svd(found[:-1])
+    linear = measure_size(w) * (u @ vt)
+    centre = frame.mean(axis=0)
+    return np.concatenate([linear, (centre @ found - centre[:-1] @ linear)[None]])
