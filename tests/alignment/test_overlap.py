@@ -307,7 +307,8 @@ def fill_space(n, seed):
 
 def test_copies_that_fill_space_are_found_though_thinned_clouds_share_no_points(monkeypatch):
     x, y, turn = fill_space(2100, 101)
-    monkeypatch.setattr(partial, "find_rigid_maps", lambda *_, **__: np.eye(4)[None, :, :-1])  # as it fails with more points
+    wrong = np.eye(4)[None, :, :-1]  # as it is with more points
+    monkeypatch.setattr(partial, "find_rigid_maps", lambda *_, **__: wrong)
     found = invarot.align(x, y, translate=True, overlap="auto")
     np.testing.assert_allclose(found.map, turn, atol=1e-4)
     assert found.overlap == pytest.approx((0.6, 1.0), abs=0.01)
@@ -318,7 +319,7 @@ def test_several_random_starts_of_a_part():
     x, y, kept = missing_clusters()
     turn = np.linalg.lstsq(x[kept], y, rcond=None)[0]
     rng = np.random.default_rng(1)
-    starts = np.stack([np.linalg.qr(rng.normal(size=(8, 8)))[0], np.linalg.qr(turn + 0.05 * rng.normal(size=(8, 8)))[0], turn])
+    starts = np.stack([np.linalg.qr(rng.normal(size=(8, 8)))[0], turn])
     found = invarot.align(x, y, overlap="auto", start=starts)
     np.testing.assert_allclose(found.map, turn, atol=1e-2)
     several = invarot.align(x, y, overlap="auto", n_starts=4)
