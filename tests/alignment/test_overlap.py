@@ -297,3 +297,41 @@ def test_clouds_that_correspond_in_full_have_one_answer_and_cost_nothing_more(mo
     np.testing.assert_allclose(part.transform(x), whole.transform(x), atol=1e-3)
     np.testing.assert_array_equal(part.matches(), whole.matches())
     assert whole.overlap is None
+
+
+def fill_space(n, seed):
+    """A cloud that fills space, a turned and shifted copy of 60 % of it, and the turn."""
+    rng = np.random.default_rng(seed)
+    x, turn = rng.normal(size=(n, 3)), np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    side = x @ rng.normal(size=3)
+    return x, x[rng.permutation(np.flatnonzero(side <= np.quantile(side, 0.6)))] @ turn + [1, -2, 0.5], turn
+
+
+def test_copies_that_fill_space_are_found_though_thinned_clouds_share_no_points(monkeypatch):
+    x, y, turn = fill_space(2100, 101)
+    wrong = np.eye(4)[None, :, :-1]  # as it is with more points
+    monkeypatch.setattr(partial, "find_rigid_maps", lambda *_, **__: wrong)
+    found = invarot.align(x, y, translate=True, overlap="auto")
+    np.testing.assert_allclose(found.map, turn, atol=1e-4)
+    assert found.overlap == pytest.approx((0.6, 1.0), abs=0.01)
+    assert found.starts[-1].name == "copies"
+
+
+def test_several_random_starts_of_a_part():
+    x, y, kept = missing_clusters()
+    turn = np.linalg.lstsq(x[kept], y, rcond=None)[0]
+    rng = np.random.default_rng(1)
+    starts = np.stack([np.linalg.qr(rng.normal(size=(8, 8)))[0], turn])
+    found = invarot.align(x, y, overlap="auto", start=starts)
+    np.testing.assert_allclose(found.map, turn, atol=1e-2)
+    several = invarot.align(x, y, overlap="auto", n_starts=4)
+    assert several.overlap is not None
+    assert several.settings["n_starts"] == 4
+
+
+def test_the_estimator_carries_the_overlap():
+    pytest.importorskip("sklearn")
+    x, y, kept = missing_clusters()
+    fitted = invarot.InvariantAligner(overlap="auto", translate=True).fit(x, y)
+    assert fitted.alignment_.overlap == pytest.approx((len(kept) / len(x), 1.0), abs=0.02)
+    np.testing.assert_allclose(fitted.transform(x[kept]), y, atol=1e-2)

@@ -231,6 +231,25 @@ def test_the_explorer_holds_every_word_and_its_translations(tmp_path):
     assert np.abs(source - target).max() <= 2  # translations lie on each other
 
 
+def test_words_without_a_translation_get_none(tmp_path):
+    model = known_model(60)
+    model.settings["overlap"] = [0.75, 0.9]
+    lacking = [set(model.find_untranslated(reverse=back)) for back in (False, True)]
+    assert [len(words) for words in lacking] == [15, 6]
+    page = written(model, tmp_path, dictionary=[(f"s{i}", f"t{i}") for i in range(60)])
+    tree, problems = read_page(page)
+    assert problems == []
+    body = next(node for node in tree.all("table") if node.get("id") == "words").all("tbody")[0]
+    rows = {row.all("th")[0].text: [cell.text for cell in row.all("td")] for row in body.all("tr")}
+    assert {word for word, cells in rows.items() if cells[1] == "no translation"} == lacking[0]
+    assert {len(cells) for cells in rows.values()} == {5}
+    assert "15 of all have no translation." in page
+    data = read_points(page)
+    assert [{names[i] for i in loose} for names, loose in zip(data["names"], data["loose"], strict=True)] == lacking
+    drawn = {node.text for node in tree.all("text")}
+    assert not drawn & lacking[0]
+
+
 def test_hostile_words_cannot_leave_the_data(tmp_path):
     page = written(known_model(hostile=True), tmp_path)
     assert read_points(page)["names"][0][0] == "<script>alert(1)</script>"

@@ -60,9 +60,10 @@ def export_command(
         for one in write_mapped(found, path, format, overwrite=force):
             stderr.print(f"wrote {one}", highlight=False)
         return
-    count = left_out = 0
+    count = lacking = left_out = 0
     with write_file(path, overwrite=force, name="--output") as stream:
         for word, bests in found.dictionary(words or WORDS, k=top or 1):
+            lacking += not bests
             for best, score in bests:
                 if BREAKS.search(word + best):  # cannot be told from the end of a line or of a field
                     left_out += 1
@@ -70,5 +71,7 @@ def export_command(
                 stream.write(f"{word}\t{best}\t{score:.4f}\n".encode("utf-8", "surrogatepass"))
                 count += 1
     stderr.print(f"{count} translations in {name_path(path, 'standard output')}", highlight=False)
+    if lacking:
+        stderr.print(f"{lacking} words have no translation and are not in it", highlight=False)
     if left_out:
         stderr.print(f"left out {left_out} with a tab or a line break in a word", highlight=False)

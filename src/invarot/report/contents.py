@@ -28,7 +28,7 @@ Dictionary = str | os.PathLike[str] | Sequence[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Row:
-    """A source word with its best translations; ``right``: those in the dictionary."""
+    """A source word with its best translations, none for a word without one; ``right``: those in the dictionary."""
 
     rank: int
     word: str
@@ -75,11 +75,14 @@ def gather(model: Translation, dictionary: Dictionary | None = None) -> Contents
     asked = np.arange(min(MOST, SEARCHED, len(x)))
     found, values = neighbours(x[:SEARCHED], y[:SEARCHED], k=min(BEST, len(y)), queries=asked)
     found, values = to_numpy(found), to_numpy(values)
+    lacking = set(model.find_untranslated())
     rows = []
     for i, word in enumerate(model.source.words[: min(ROWS, len(asked))]):
-        best = tuple((model.target.words[j], float(value)) for j, value in zip(found[i], values[i], strict=True))
+        named = ((model.target.words[j], float(value)) for j, value in zip(found[i], values[i], strict=True))
+        best = () if word in lacking else tuple(named)
         rows.append(Row(i + 1, word, best, frozenset(listed.get(word, ())) & {one for one, _ in best}))
-    drawn = sample_rows(model.source.words[: len(rows)])
+    paired = np.asarray([row.rank - 1 for row in rows if row.best] or range(len(rows)))
+    drawn = paired[sample_rows([model.source.words[i] for i in paired])]
     spaces = _project(model, drawn, found[drawn, 0], (x, y))
     return Contents(model, tuple(rows), spaces, explore(model, found, values, (x, y)), scores)
 
@@ -102,10 +105,16 @@ def explore(model: Translation, found: Floats, values: Floats, common: tuple[Flo
         after=(both[0] @ plane, both[1] @ plane),
         matches=place[found],
         scores=values,
-        loose=(np.zeros(0, int), np.zeros(0, int)),
+        loose=(find_loose(model, np.arange(count), reverse=False), find_loose(model, targets, reverse=True)),
         score_name="score",
         totals=(len(model.source), len(model.target)),
     )
+
+
+def find_loose(model: Translation, rows: Floats, *, reverse: bool) -> Floats:
+    """Return which of the given rows of the source (the target if ``reverse``) are words without a translation."""
+    words, lacking = (model.target if reverse else model.source).words, set(model.find_untranslated(reverse=reverse))
+    return np.flatnonzero(np.asarray([words[i] in lacking for i in rows], dtype=bool))
 
 
 def _project(model: Translation, left: Floats, right: Floats, common: tuple[Floats, Floats]) -> Spaces:

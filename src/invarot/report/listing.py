@@ -31,6 +31,9 @@ def translations_section(contents: Contents) -> str:
     lead = f"{which} {count(total)} source words, each with its best translations and their CSLS scores (larger is better)."
     if max(total, len(contents.model.target)) > SEARCHED:
         lead += f" The search was limited to the first {count(SEARCHED)} words of each side."
+    lacking = len(contents.model.find_untranslated())
+    if lacking:
+        lead += f" {count(lacking)} of all have no translation."
     if contents.scores is not None:
         lead += f" {RIGHT} marks a translation in the dictionary."
     if not contents.model.verdict:
@@ -58,11 +61,13 @@ def translations_section(contents: Contents) -> str:
 
 def _row(row: Row, width: int) -> str:
     """Return a row without end tags of cells and rows, as HTML allows: they would be a third of the table."""
+    start = f'<tr><td>{row.rank}<th scope="row">{word_markup(row.word)}<td>'
+    if not row.best:
+        return f"{start}<small>no translation</small>" + "<td>" * max(width, 1)
     (best, score), others = row.best[0], row.best[1:]
     cells = "".join(f"<td>{_mark_listed(word, row)} <small>{minus(f'{s:.2f}')}</small>" for word, s in others)
     cells += "<td>" * (width - len(row.best))
-    first = f'<tr><td>{row.rank}<th scope="row">{word_markup(row.word)}<td>{_mark_listed(best, row)}'
-    return f"{first}<td>{minus(f'{score:.3f}')}{cells}"
+    return f"{start}{_mark_listed(best, row)}<td>{minus(f'{score:.3f}')}{cells}"
 
 
 def _mark_listed(word: str, row: Row) -> str:

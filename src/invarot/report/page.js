@@ -15,8 +15,8 @@
     key: plain(words(row).join("\n")),
     rank: Number(row.cells[0].textContent),
     word: words(row)[0],
-    best: words(row)[1],
-    score: Number(row.cells[3].textContent.replace("−", "-")),
+    best: words(row)[1] ?? "", // a word without a translation
+    score: Number(row.cells[3].textContent.replace("−", "-") || -Infinity),
   }));
 
   const show = () => {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,16 +16,18 @@ MOST = 160  # neighbours in a ball that are used
 AXES = 6  # leading spreads of a neighbourhood
 
 
-def describe_neighbourhoods(points: Floats, *, balls: bool, most: int | None = None) -> Iterator[Floats]:
+def describe_neighbourhoods(
+    points: Floats, *, balls: bool, most: int | None = None, counts: Sequence[int] = COUNTS
+) -> Iterator[Floats]:
     """Yield descriptors (n, f), one array per kind, of at most ``most`` neighbours: for clouds that are compared, the same.
 
-    First of a number of neighbours: their sorted distances, spreads along their principal axes, and the distance to their
+    First of several ``counts`` of neighbours: their sorted distances, spreads along their principal axes, and the distance to their
     centre. With ``balls`` also of balls: the same spreads and the mean distance, which do not depend on how densely a surface
     was sampled; in many dimensions all points are about equally far, and balls say nothing.
     """
     tree, most = cKDTree(points), min(len(points) - 1, len(points) if most is None else most)
-    distances, near = _find_neighbours(tree, points, min(max(COUNTS), most))
-    kinds = [_of_nearest(points, distances, near, min(k, near.shape[1])) for k in COUNTS]
+    distances, near = _find_neighbours(tree, points, min(max(counts), most))
+    kinds = [_of_nearest(points, distances, near, min(k, near.shape[1])) for k in counts]
     yield np.concatenate(kinds, axis=1)
     if balls:
         distances, near = _find_neighbours(tree, points, min(MOST, most))

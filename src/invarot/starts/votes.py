@@ -15,7 +15,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from ..retrieval.thinning import FEW
-from .neighbourhoods import describe_neighbourhoods
+from .neighbourhoods import COUNTS, describe_neighbourhoods
 
 Floats = np.ndarray[Any, Any]
 
@@ -52,6 +52,24 @@ def vote_for_maps(x: Floats, y: Floats, *, translate: bool, proper: bool, scale:
             yield from _maps_of_votes(
                 x[i], y[j], between_x, between_y, width * spacing, size=size, translate=translate, proper=proper
             )
+
+
+def vote_for_copies(x: Floats, y: Floats, count: int, *, proper: bool, rng: np.random.Generator) -> Iterator[Floats]:
+    """Yield rigid maps (d + 1, d) for clouds x (n, d), y (m, d) of many points, part of which are the same points.
+
+    The descriptors are those of all points, of their nearest neighbours alone; only the points of x that look for a counterpart
+    are thinned, to ``count``. Clouds that are both thinned have no common points left.
+    """
+    few = COUNTS[:1]
+    left, right = (next(describe_neighbourhoods(one, balls=False, counts=few)) for one in (x, y))
+    rows = rng.permutation(len(x))[:count]
+    unit = right.std(axis=0) + 1e-300
+    distance, near = cKDTree(right / unit).query(left[rows] / unit, workers=-1)
+    best = np.argsort(distance, kind="stable")[:CANDIDATES]
+    i, j = rows[best], near[best]
+    between = _distances(x[i]), _distances(y[j])
+    spacing = max(neighbour_distance(points) for points in (x, y)) or 1.0
+    yield from _maps_of_votes(x[i], y[j], *between, spacing, size=1.0, translate=True, proper=proper)
 
 
 def find_candidates(left: Floats, right: Floats, *, most: int = CANDIDATES) -> tuple[Floats, Floats]:

@@ -14,7 +14,7 @@ from ...geometry.orthogonal import RotationGroup
 from ...geometry.surfaces import Sample, measure_gaps, sample_surface, show_surfaces, slide_on_surfaces
 from ...retrieval.thinning import FEW, thin
 from ...starts.triples import find_rigid_maps
-from ...starts.votes import vote_for_maps
+from ...starts.votes import vote_for_copies, vote_for_maps
 from ..budget import Budget
 from ..candidate import Candidate, Found, continue_from, make_candidate, solve_from
 from ..evidence import try_unseen
@@ -39,7 +39,7 @@ from .motions import Clouds, choose_best, choose_motion
 from .search import make_starts, make_waves, solve_wave
 
 Floats = np.ndarray[Any, Any]
-BEFORE_RACE = ("seeds", "triples", "votes")  # the starts of "auto" that come before the ordinary race
+BEFORE_RACE = ("seeds", "triples", "votes", "copies")  # the starts of "auto" that come before the ordinary race
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +69,10 @@ def search_partial(problem: Problem, plain: Problem, asked: Asked, rng: np.rando
         else:
             solved = solve_best(problem, name, maps, rng)
         before = found[-1] if rigid and found else max(found, key=lambda one: one.score, default=None)
-        found.append(solved)
         same = before is not None and same_answer(problem, before.candidate.map, solved.candidate.map)
+        if same and name == "copies":  # there are none: that confirms nothing
+            continue
+        found.append(solved)
         if solved.clear or same or explains_unseen_part(problem, solved.candidate, rng):
             break
     records = tuple(StartRecord(one.candidate.name, one.candidate.objective, True) for one in found)
@@ -114,6 +116,10 @@ def propose(problem: Problem, plain: Problem, asked: Asked, rng: np.random.Gener
             name, found = "votes", np.stack(voted) if voted else np.zeros((0, 0, 0))
         if len(found):
             yield name, as_like(found if problem.affine else found[:, :-1], problem.x)
+        if is_rigid(problem) and max(plain.x.shape[0], plain.y.shape[0]) > QUERIES:
+            copies = list(vote_for_copies(*on_host(problem), QUERIES, proper=proper, rng=rng))
+            if copies:
+                yield "copies", as_like(np.stack(copies), problem.x)
     small = subproblem(plain, STAGE_POINTS, rng)
     for wave in islice(make_waves(small, asked, rng), asked.waves):
         finals = solve_wave(small, wave, rng, n_jobs=asked.n_jobs)[0]
