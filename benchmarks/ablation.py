@@ -42,6 +42,7 @@ PASSES = {  # module, name, and what takes its place
     "no swap_matches": ("improve.improve", "swap_matches", lambda problem, candidate: None),
     "no settle": ("improve.improve", "settle", lambda problem, candidate: None),
     "no sharpen": ("improve.improve", "sharpen", lambda problem, candidate: None),
+    "no follow_neighbours": ("improve.improve", "follow_neighbours", lambda problem, candidate: None),
     "no symmetries counted": ("judging.judge", "count_symmetries", lambda problem, w, known: 0),
     "no plain starts beside those asked for": ("search.search", "FEW_POINTS", 0),
     "no test that ends a race": ("search.search", "explains_unseen", lambda problem, w, rng: False),

@@ -1,9 +1,10 @@
-"""Play the adversarial games of all directions side by side on a GPU, and store them as cells of the translation table.
+"""Run one rival in all directions side by side on a GPU, and store the runs as cells of the translation table.
 
-``python benchmarks/reproduce_games.py --data DATA --out results/reproduce/europarl --seed 0 --minutes 6``. One game of
-``invarot reproduce words`` leaves most of a GPU idle; six take little longer. Games that the clock stops before their five epochs say
-so in the column `epochs`. Writes the cells of `words` and of `readouts` (seed 0, rows in order), and every checkpoint as a row of
-`dynamics` to games.csv: pair, seed, epochs, criterion, loss and precision.
+``python benchmarks/reproduce_games.py --data DATA --out results/reproduce/europarl --seed 0 --minutes 6`` plays adversarial games,
+``--system Wasserstein–Procrustes`` couples batches. One run of ``invarot reproduce words`` leaves most of a GPU idle; six take little
+longer, and the seconds of a row are those of all. Games that the clock stops before their five epochs say so in the column `epochs`.
+Writes the cells of `words` and of `readouts` (seed 0, rows in order), and every checkpoint of a game as a row of `dynamics` to games.csv:
+pair, seed, epochs, criterion, loss and precision.
 """
 
 from __future__ import annotations
@@ -16,18 +17,20 @@ import time
 from pathlib import Path
 from typing import Any
 
+from invarot import Alignment
 from invarot.arrays import Array
+from invarot.baselines import wasserstein_procrustes_runs
 from invarot.baselines.adversarial import Epoch, Progress, adversarial_runs, refine_run
 from invarot.experiments import Context
 from invarot.experiments.provenance import describe_commit, describe_machine
 from invarot.experiments.readouts import score_readouts
 from invarot.experiments.run import append_finished, read_finished, write_finished
-from invarot.experiments.systems import Job, game_options
+from invarot.experiments.systems import Job, batch_options, game_options
 from invarot.experiments.tasks import find_tasks
 from invarot.experiments.words import Setting
 from invarot.retrieval import evaluate
 
-SYSTEM = "adversarial"
+GAMES, BATCHES = "adversarial", "Wasserstein–Procrustes"
 FIELDS = (
     "system",
     "pair",
@@ -57,27 +60,51 @@ def main() -> None:
         "--minutes", type=float, default=float("inf"), help="no checkpoint is begun that would end later"
     )
     parser.add_argument("--quick", action="store_true", help="tiny games, to try the program")
+    parser.add_argument("--system", choices=(GAMES, BATCHES), default=GAMES)
+    parser.add_argument("--only", action="append", default=[], help="a direction, such as en-fr; may be repeated")
     args = parser.parse_args()
     command = shlex.join(["python", "benchmarks/reproduce_games.py", *sys.argv[1:]])
     context = Context(args.out, data=args.data, quick=args.quick, command=command)
-    settings = {task.name: Setting.of(task, SYSTEM, args.shuffled, args.seed, context) for task in find_tasks(context)}
-    best, epochs, seconds = play(settings, args)
-    origin = {"machine": describe_machine(), "commit": describe_commit(), "command": command}
+    tasks = [task for task in find_tasks(context) if not args.only or task.name in args.only]
+    settings = {task.name: Setting.of(task, args.system, args.shuffled, args.seed, context) for task in tasks}
+    begun = time.perf_counter()
+    told: dict[str, Any] = {"side_by_side": len(settings)}
+    if args.system == GAMES:
+        best, told["epochs"] = play(settings, args)
+    else:
+        best = [(found.map, float("nan")) for found in couple(settings, args.seed)]
+    seconds = time.perf_counter() - begun
+    print(f"{seconds:.0f} s: solved", flush=True)
+    cell = {"seconds": round(seconds, 1), "machine": describe_machine(), "commit": describe_commit(), "command": command}
     for (name, setting), (w, value) in zip(settings.items(), best, strict=True):
-        rows = score_stages(setting, w, value, seconds)
-        told = {"epochs": epochs, "side_by_side": len(settings)}
+        stages = (
+            score_stages(setting, w, value, seconds) if args.system == GAMES else
+            [setting.score(args.system, make_job(setting, args.seed).one(w), seconds)]
+        )  # fmt: skip
         order = "shuffled" if args.shuffled else "in order"
-        cell = {"name": f"{name}, {SYSTEM}, {order}, seed {args.seed}", "seconds": round(seconds, 1), **origin}
-        store(context, "words", cell | {"rows": [row | told for row in rows]})
+        store(context, "words", {"name": f"{name}, {args.system}, {order}, seed {args.seed}", **cell,
+                                 "rows": [row | told for row in stages]})  # fmt: skip
+        print(name, *(f"{row['system']} {row['precision_csls']:.1f}" for row in stages), flush=True)
+    for (name, setting), (w, _) in zip(settings.items(), best, strict=True):  # after all of the others: the clock may stop it
         if not args.shuffled and args.seed == 0:
-            job = Job(setting.x, setting.y, setting.known, args.seed, setting.sizes)
-            found = score_readouts(setting, job, job.one(w), None, name, SYSTEM)
-            store(context, "readouts", cell | {"name": f"{name}, {SYSTEM}", "rows": found})
-        print(name, *(f"{row['system']} {row['precision_csls']:.1f}" for row in rows), flush=True)
+            job = make_job(setting, args.seed)
+            rows = score_readouts(setting, job, job.one(w), None, name, args.system)
+            store(context, "readouts", {"name": f"{name}, {args.system}", **cell, "rows": rows})
 
 
-def play(settings: dict[str, Setting], args: argparse.Namespace) -> tuple[list[tuple[Array, float]], float, float]:
-    """Return each game's map of the best criterion with its value, how many epochs were played, and the seconds of all."""
+def make_job(setting: Setting, seed: int) -> Job:
+    return Job(setting.x, setting.y, setting.known, seed, setting.sizes)
+
+
+def couple(settings: dict[str, Setting], seed: int) -> list[Alignment]:
+    """Solve Wasserstein–Procrustes in all directions together."""
+    some = list(settings.values())
+    return wasserstein_procrustes_runs([(one.x, one.y) for one in some], rngs=[seed] * len(some),
+                                       **batch_options(some[0].sizes))  # fmt: skip
+
+
+def play(settings: dict[str, Setting], args: argparse.Namespace) -> tuple[list[tuple[Array, float]], float]:
+    """Return each game's map of the best criterion with its value, and how many epochs were played."""
     begun = last = time.perf_counter()
     names = list(settings)
     best: list[tuple[Any, float]] = [(None, float("-inf")) for _ in names]
@@ -95,7 +122,7 @@ def play(settings: dict[str, Setting], args: argparse.Namespace) -> tuple[list[t
                 best[epoch.run] = epoch.map, epoch.criterion
             found = evaluate(setting.x @ epoch.map, setting.y, setting.gold).precision
             writer.writerow({
-                "system": SYSTEM, "pair": names[epoch.run], "shuffled": args.shuffled, "seed": args.seed, "step": epoch.epochs,
+                "system": GAMES, "pair": names[epoch.run], "shuffled": args.shuffled, "seed": args.seed, "step": epoch.epochs,
                 "objective": epoch.criterion, "loss": epoch.discriminator_loss,
                 **{f"precision@{k}": value for k, value in found.items()},
                 "seconds": round(time.perf_counter() - begun, 1),
@@ -114,15 +141,15 @@ def play(settings: dict[str, Setting], args: argparse.Namespace) -> tuple[list[t
                              **game_options(first.sizes, len(first.x)))  # fmt: skip
         except ClockStops:
             print("the clock stops the games", flush=True)
-    return best, played, time.perf_counter() - begun
+    return best, played
 
 
 def score_stages(setting: Setting, w: Array, value: float, seconds: float) -> list[dict[str, Any]]:
     """Return the rows of the table: the map of the best checkpoint, and after its paper's refinement."""
     run = Progress(0.0, w, value=value)
     refine_run(run, setting.x, setting.y, 5, criterion_words=min(10_000, len(setting.x)))
-    stages = ((SYSTEM, w), (f"{SYSTEM} + refine", run.best))
-    job = Job(setting.x, setting.y, setting.known, 0, setting.sizes)
+    stages = ((GAMES, w), (f"{GAMES} + refine", run.best))
+    job = make_job(setting, 0)
     return [setting.score(name, job.one(each), seconds) for name, each in stages]
 
 

@@ -51,7 +51,7 @@ WITHIN = (
     {"search.motions"},
     {"search.search", "improve.improve", "judging.judge"},
     {
-        "search.heats", "search.asked", "search.consensus", "improve.refit", "improve.settle", "improve.sharpen", "improve.swap_matches",
+        "search.heats", "search.asked", "search.consensus", "improve.follow_neighbours", "improve.refit", "improve.settle", "improve.sharpen", "improve.swap_matches",
         "judging.rule", "judging.symmetry", "judging.hints", "judging.degenerate",
     },
     {"candidate", "evidence"},

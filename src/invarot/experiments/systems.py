@@ -107,9 +107,12 @@ def _run_self_learning(job: Job) -> Maps:
 
 
 def _run_wasserstein_procrustes(job: Job) -> Maps:
-    count = job.sizes.batches
-    small = {"batch": 200, "epochs": 1, "start_size": 300, "start_iterations": 20} if count < 100 else {}
-    return job.one(wasserstein_procrustes(job.x, job.y, iterations=count, rng=job.seed, **small).map)
+    return job.one(wasserstein_procrustes(job.x, job.y, rng=job.seed, **batch_options(job.sizes)).map)
+
+
+def batch_options(sizes: Sizes) -> dict[str, Any]:
+    small = {"batch": 200, "epochs": 1, "start_size": 300, "start_iterations": 20} if sizes.batches < 100 else {}
+    return {"iterations": sizes.batches, **small}
 
 
 def _run_softassign(job: Job) -> Maps:

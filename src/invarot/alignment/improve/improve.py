@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from ..candidate import Candidate, Found
 from ..problem import Problem, same_answer, slack
+from .follow_neighbours import follow_neighbours
 from .refit import refit
 from .settle import settle
 from .sharpen import sharpen
@@ -19,6 +20,7 @@ def improve(problem: Problem, found: Found, *, refitting: bool = False) -> Found
     if found.rough:
         best = settle(problem, best) or best
     best = sharpen(problem, best) or best
+    best = follow_neighbours(problem, best) or best
     notes = found.notes
     if refitting:
         fitted = refit(problem, best)
