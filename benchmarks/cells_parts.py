@@ -136,7 +136,9 @@ def report(rows: list[dict[str, str]]) -> None:
     lacks, none = [name for name in cases if name.endswith("m")], [name for name in cases if name.endswith("n")]
     count = len(listed.intersection(lacks))
     print(f"a type missing: {len(lacks)} draws, a right part among those tried in {count}; none missing: {len(none)}")
-    print("stage | price | penalty | best part right: draws | SNARE | most gained, none missing | right above | wrong above")
+    print(
+        "stage | price | penalty | best part right: draws | SNARE | most gained, none missing | right above | wrong above"
+    )
     for stage in ("starts", "exchanged"):
         for price, rho in [(0.0, 0.4), *((price, rho) for rho in PENALTIES for price in (0.1, 0.2, 0.4, 0.8))]:
             best = {name: _find_best(cases[name], stage, price, rho) for name in cases}

@@ -75,7 +75,12 @@ def main() -> None:
         best = [(found.map, float("nan")) for found in couple(settings, args.seed)]
     seconds = time.perf_counter() - begun
     print(f"{seconds:.0f} s: solved", flush=True)
-    cell = {"seconds": round(seconds, 1), "machine": describe_machine(), "commit": describe_commit(), "command": command}
+    cell = {
+        "seconds": round(seconds, 1),
+        "machine": describe_machine(),
+        "commit": describe_commit(),
+        "command": command,
+    }
     for (name, setting), (w, value) in zip(settings.items(), best, strict=True):
         stages = (
             score_stages(setting, w, value, seconds) if args.system == GAMES else
@@ -85,7 +90,9 @@ def main() -> None:
         store(context, "words", {"name": f"{name}, {args.system}, {order}, seed {args.seed}", **cell,
                                  "rows": [row | told for row in stages]})  # fmt: skip
         print(name, *(f"{row['system']} {row['precision_csls']:.1f}" for row in stages), flush=True)
-    for (name, setting), (w, _) in zip(settings.items(), best, strict=True):  # after all of the others: the clock may stop it
+    for (name, setting), (w, _) in zip(
+        settings.items(), best, strict=True
+    ):  # after all of the others: the clock may stop it
         if not args.shuffled and args.seed == 0:
             job = make_job(setting, args.seed)
             rows = score_readouts(setting, job, job.one(w), None, name, args.system)

@@ -6,18 +6,22 @@ needs all points of y, where y is cut too, takes them a block at a time; so the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from .arrays import Array, as_like, namespace
+
+B = TypeVar("B")
+T = TypeVar("T")
 
 
 class Rows(Protocol):
     """The rows of a cloud that a process holds."""
 
     whole: bool
+    alike: bool  # whether several processes hold these same rows, so that each may do a share of the work
 
     def count(self, points: Array) -> int:
         """Return the number of rows of all processes together, given the ``points`` of this one."""
@@ -40,6 +44,12 @@ class Rows(Protocol):
     def map(self, work: Callable[[Array], Array], points: Array) -> Array:
         """Return ``work(points)``, which has a row for each of ``points``; where every process has them, each works on a share."""
 
+    def deal(self, work: Callable[[Sequence[B]], list[T]], items: Sequence[B]) -> list[T]:
+        """Return ``work(items)``, one small result for each; where every process has the rows, each works on a share of the items.
+
+        Bits do not depend on the number of processes, as long as the result for an item does not depend on the others.
+        """
+
     def collect(self, values: Array) -> Array:
         """Return the rows (k, …) of all processes, one after the other."""
 
@@ -54,6 +64,7 @@ class AllRows:
     """All rows are here: sums are complete."""
 
     whole = True
+    alike = False
 
     def count(self, points: Array) -> int:
         return points.shape[0]
@@ -72,6 +83,9 @@ class AllRows:
 
     def map(self, work: Callable[[Array], Array], points: Array) -> Array:
         return work(points)
+
+    def deal(self, work: Callable[[Sequence[B]], list[T]], items: Sequence[B]) -> list[T]:
+        return work(items)
 
     def collect(self, values: Array) -> Array:
         return values

@@ -45,7 +45,9 @@ def read_orphans(folder):
 
 def test_align_says_how_many_have_none(folder):
     said = (folder / "part.txt").read_text()
-    found = re.search(r"overlap: (\d+)% of the source words and (\d+)% .* a translation; (\d+) and (\d+) have none", said)
+    found = re.search(
+        r"overlap: (\d+)% of the source words and (\d+)% .* a translation; (\d+) and (\d+) have none", said
+    )
     assert [int(one) for one in found.groups()] == pytest.approx([67, 67, 100, 100], abs=5)
     assert "have none" not in (folder / "whole.txt").read_text()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 
 import numpy as np
@@ -10,9 +11,10 @@ import torch.distributed as dist
 
 import invarot
 from invarot import Schedule, Sinkhorn, Stages, distributed
-from invarot.distributed import align as align_module
 from invarot.distributed.shards import Shards
 from invarot.errors import InputError, WorkersLost
+
+align_module = sys.modules["invarot.distributed.align"]  # the function of this name hides it
 
 
 def clouds(n=300, m=280, d=5, noise=0.05):
@@ -43,8 +45,8 @@ def solve(x, y, group, **options):
 
 def one_two_four():
     """The same problems on groups of one, two and four ranks of the same four processes."""
-    align_module.SAMPLE = 200  # so that the sample is not all
     x, y, turn = clouds()
+    more = clouds(900, 400, 8, 0.1)[:2]  # plans that converge: else rounding grows to the tolerance of a solve
     start = np.linalg.qr(turn + 0.1)[0]
     cases = {
         "auto": {}, "given": {"start": start}, "moved": {"translate": True, "scale": True},
@@ -56,6 +58,9 @@ def one_two_four():
         if dist.get_rank() < count:
             for name, options in cases.items():
                 found[name, count] = solve(x, y, group, **options)
+            sample, align_module.SAMPLE = align_module.SAMPLE, 600  # the search has not all rows, and shares its work
+            found["sampled", count] = solve(*more, group)
+            align_module.SAMPLE = sample
     return found
 
 
@@ -153,7 +158,6 @@ def cut_targets():
     """The same problems with y on every rank and cut, over two and four ranks, in blocks of a few rows; and a given map in stages."""
     from invarot.distributed import shards
 
-    align_module.SAMPLE = 200
     shards.BLOCK = 5 * 8 * 40  # 40 rows at a time
     x, y, turn = clouds()
     start = np.linalg.qr(turn + 0.1)[0]
@@ -207,3 +211,34 @@ def bytes_of_cut_targets():
         on_step=lambda step: seen.append((step.inner_iterations, made[0].sent, made[1].sent, len(y), x.shape[1])),
     )  # fmt: skip
     return seen
+
+
+def shared_work():
+    """What one rank and two ranks do in a race and for its evidence: solves of a race, folds of points; and what is found."""
+    from invarot.alignment import evidence
+    from invarot.alignment.search import heats
+
+    align_module.SAMPLE = 200
+    x, y, _ = clouds(m=150)
+    counts = {}
+    for module, name in ((heats, "alternate"), (evidence, "_known_directions")):
+
+        def counted(*arguments, _keep=getattr(module, name), _name=name, **options):
+            counts[_name] = counts.get(_name, 0) + 1
+            return _keep(*arguments, **options)
+
+        setattr(module, name, counted)
+    found = {}
+    for ranks in (1, 2):
+        group = dist.new_group(list(range(ranks)))
+        counts.clear()
+        if dist.get_rank() < ranks:
+            seen = []
+            part = distributed.align(
+                cut(x, dist.get_rank(group), ranks),
+                y,
+                group=group,
+                on_step=lambda step, seen=seen: seen.append(step.stage),
+            )
+            found[ranks] = dict(counts), seen, part.map, part.verdict.evidence
+    return found

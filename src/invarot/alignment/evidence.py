@@ -19,7 +19,7 @@ import numpy as np
 from ..arrays import Array, as_like, device, is_torch, namespace, svd, transpose
 from ..geometry.orthogonal import RotationGroup
 from ..geometry.schatten import SchattenBall, extreme_spectrum
-from ..retrieval.nearest import find_mutual_nearest, nearest
+from ..retrieval.nearest import nearest
 from ..threads import map_blocks, own_threads
 from .problem import Problem
 from .tuning import FOLDS, NULL_ROUNDS, QUERIES, REPEATS, SURE_ERRORS, SURE_TWINS
@@ -60,10 +60,12 @@ def try_unseen(problem: Problem, w: Array, rng: np.random.Generator) -> Unseen:
     n = problem.x.shape[0]
     some = as_like(rng.permutation(n)[:QUERIES], problem.x, dtype=namespace(problem.x).int64)
     draws = min(max(QUERIES // (2 * n), 1), REPEATS)  # with few points, one null says little
-    # the nulls one after the other, the map in parallel: while one runs an SVD on one core, the other has both
+    # the nulls one after the other, the map in parallel: while one runs an SVD on one core, the other has both. Not over ranks,
+    # which have to share work in the same order, nor for torch, which has its own threads
     with own_threads(), ThreadPoolExecutor(1) as pool:
         measured = partial(hold_out, problem, w, some)
-        coming = measured if is_torch(w) else pool.submit(measured).result  # torch has its own threads
+        alone = is_torch(w) or problem.rows.alike
+        coming = measured if alone else pool.submit(measured).result
         nulls = [hold_out(*_make_null(problem, w, some, rng), some, null=True) for _ in range(draws)]
         found = coming()
     gap = float(np.mean([one.gap for one in nulls]))
@@ -133,7 +135,8 @@ def hold_out(problem: Problem, w: Array, some: Array, *, null: bool = False) -> 
     xp = namespace(w)
     x, y = problem.x, problem.y
     z = x @ w
-    there, mutual = find_mutual_nearest(z, y, some)
+    there = problem.rows.map(partial(nearest, y=y), z[some])
+    mutual = problem.rows.map(partial(nearest, y=z), y[there]) == some
     fold = xp.arange(some.shape[0], device=device(w)) % FOLDS
 
     def judge(quarter: int) -> tuple[int, float, float, float]:
@@ -152,9 +155,9 @@ def hold_out(problem: Problem, w: Array, some: Array, *, null: bool = False) -> 
         return same, gap, _spacing(x @ into, some[held]), _spacing(targets, hit)
 
     quarters = range(min(FOLDS, some.shape[0]))
-    same, gap, *spacing = (
-        sum(column) for column in zip(*(map if is_torch(w) else map_blocks)(judge, quarters), strict=True)
-    )
+    spread = map if is_torch(w) else map_blocks
+    measured = problem.rows.deal(lambda own: list(spread(judge, own)), quarters)
+    same, gap, *spacing = (sum(column) for column in zip(*measured, strict=True))
     return HeldOut(split=same / some.shape[0], gap=gap, spacing=(spacing[0] * spacing[1]) ** 0.5)
 
 

@@ -183,6 +183,12 @@ def weigh_seeds_as_points(problem: Problem) -> Problem:
     return replace(problem, seed_moment=problem.seed_mass * problem.seed_moment, seed_mass=None)
 
 
+def divide_rows(problem: Problem) -> Problem:
+    """Return the problem with a share of the rows of x for each process, where every process has all of them."""
+    x, a, rows = problem.rows.divide(problem.x, problem.a)
+    return replace(problem, x=x, a=a, rows=rows)
+
+
 def variance(points: Array, weights: Array, rows: Rows = ALL) -> float:
     """Return the mean squared distance of weighted points from their mean."""
     return mean_square(points - weighted_mean(points, weights, rows), weights, rows)

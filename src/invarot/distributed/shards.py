@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from ..arrays import Array, as_like, import_torch, is_torch, machine_epsilon, na
 from ..errors import WorkersLost
 from ..rows import ALL, AllRows, Rows
 
+B = TypeVar("B")
+T = TypeVar("T")
 GRID = 2.0**-30
 BLOCK = 1 << 26  # bytes of a block of rows that passes through all ranks
 REPLICATED = 20_000  # chosen rows up to which every rank gets all of them: a plan of so few is solved alike on each
@@ -25,6 +27,7 @@ class Shards:
     """
 
     whole = False
+    alike = False
 
     def __init__(self, sizes: Sequence[int], rank: int, group: Any = None) -> None:
         self.sizes, self.rank, self.group = tuple(sizes), rank, group
@@ -79,6 +82,9 @@ class Shards:
 
     def map(self, work: Callable[[Array], Array], points: Array) -> Array:
         return work(points)
+
+    def deal(self, work: Callable[[Sequence[B]], list[T]], items: Sequence[B]) -> list[T]:
+        return work(items)
 
     def collect(self, values: Array) -> Array:
         """Return the rows (k, …) of all ranks, one after the other, on every rank."""
@@ -147,25 +153,34 @@ class RoundedShards(Shards):
 
 
 class Copies(AllRows):
-    """All rows on every rank of a group: each computes everything, unless the rows are divided."""
+    """All rows on every rank of a group: each computes everything, unless rows are divided or items dealt."""
+
+    alike = True
 
     def __init__(self, shards: Shards) -> None:
         self.shards = shards
+        self.ranks = len(shards.sizes)
 
     def divide(self, points: Array, weights: Array) -> tuple[Array, Array, Rows]:
-        if len(self.shards.sizes) == 1:
+        if self.ranks == 1:
             return points, weights, self
         own, shares = self._share(points.shape[0])
         return points[own], weights[own], shares
 
     def map(self, work: Callable[[Array], Array], points: Array) -> Array:
         own, shares = self._share(points.shape[0])
-        if len(shares.sizes) == 1 or min(shares.sizes) == 0:
+        if self.ranks == 1 or min(shares.sizes) == 0:
             return work(points)
         return shares.place(work(points[own]), shares.sizes)
 
+    def deal(self, work: Callable[[Sequence[B]], list[T]], items: Sequence[B]) -> list[T]:
+        if self.ranks == 1 or len(items) < 2:
+            return work(items)
+        own, _ = self._share(len(items))
+        return [one for part in _exchange(work(items[own]), self.shards.group) for one in part]
+
     def _share(self, count: int) -> tuple[slice, Shards]:
-        ranks, rank = len(self.shards.sizes), self.shards.rank
+        ranks, rank = self.ranks, self.shards.rank
         ends = [count * k // ranks for k in range(ranks + 1)]
         return slice(ends[rank], ends[rank + 1]), Shards(tuple(np.diff(ends).tolist()), rank, self.shards.group)
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -16,15 +16,16 @@ from ...threads import own_threads
 from ...transport.choice import SHARE_OF_FREE, free_memory, memory_needed
 from ..history import Step
 from ..problem import Problem
-from .alternate import Run
 
+T = TypeVar("T")
+Of = TypeVar("Of", covariant=True)
 STARTS_PER_BATCH = 8  # on the CPU: the same for every n_jobs, so that the result is the same
 
 
-class Solve(Protocol):
+class Solve(Protocol[Of]):
     """A function that solves a batch, given its problem (which carries the observer) and random numbers."""
 
-    def __call__(self, problem: Problem, *, rng: np.random.Generator) -> Run: ...
+    def __call__(self, problem: Problem, *, rng: np.random.Generator) -> Of: ...
 
 
 def make_batches(problem: Problem, count: int, *, most: int | None = None, n_jobs: int = 1) -> tuple[list[slice], int]:
@@ -52,37 +53,42 @@ def _streamed_memory(problem: Problem, starts: int) -> int:
 
 
 def prepare_batches(
-    problem: Problem, solves: Sequence[Solve], *, rng: np.random.Generator, n_jobs: int
-) -> list[Callable[[], Run]]:
-    """Return a function per batch that returns its run, to be called once each and in order.
+    problem: Problem, solves: Sequence[Solve[T]], *, rng: np.random.Generator, n_jobs: int
+) -> list[Callable[[], T]]:
+    """Return a function per batch that returns what its solve returns, to be called once each and in order.
 
     Each batch has its own random numbers, the same for every ``n_jobs``. Processes cannot call the observer while they run: their
-    steps are reported when their batch is done.
+    steps are reported when their batch is done. Where several ranks have all rows, each solves a share of the batches.
     """
     streams = (
         [rng] if len(solves) == 1 else [np.random.default_rng(seed) for seed in rng.integers(1 << 62, size=len(solves))]
     )
     pairs = list(zip(solves, streams, strict=True))
-    if min(n_jobs, len(solves)) == 1:
+    dealt = problem.rows.alike and not on_cuda(problem.x)
+    if min(n_jobs, len(solves)) == 1 and not dealt:
         return [partial(solve, problem, rng=stream) for solve, stream in pairs]
     silent = problem.unobserved()
-    coming = run_tasks([partial(_solve_and_record, silent, solve, stream) for solve, stream in pairs], n_jobs)
+    tasks = [partial(_solve_and_record, silent, solve, stream) for solve, stream in pairs]
+    if dealt:
+        coming = iter(problem.rows.deal(lambda own: list(run_tasks(own, n_jobs)), tasks))
+    else:
+        coming = run_tasks(tasks, n_jobs)
     return [partial(_report_next, problem, coming)] * len(solves)
 
 
-def _report_next(problem: Problem, coming: Iterator[tuple[Run, list[Step]]]) -> Run:
-    """Return the run of the next batch that other processes have solved, after its steps are reported."""
-    run, steps = next(coming)
+def _report_next(problem: Problem, coming: Iterator[tuple[T, list[Step]]]) -> T:
+    """Return the outcome of the next batch that other processes have solved, after its steps are reported."""
+    found, steps = next(coming)
     if problem.on_step is not None:
         for step in steps:
             problem.on_step(step)
-    return run
+    return found
 
 
-def _solve_and_record(problem: Problem, solve: Solve, rng: np.random.Generator) -> tuple[Run, list[Step]]:
+def _solve_and_record(problem: Problem, solve: Solve[T], rng: np.random.Generator) -> tuple[T, list[Step]]:
     """Solve in another process and record the steps, without the maps, which would be copied for every step."""
     steps: list[Step] = []
     with own_threads():
         watched = replace(problem, on_step=lambda step: steps.append(replace(step, map=None)))
-        run = solve(watched, rng=rng)
-    return run, steps
+        found = solve(watched, rng=rng)
+    return found, steps

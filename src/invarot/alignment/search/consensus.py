@@ -7,7 +7,7 @@ import numpy as np
 from ...arrays import Array, namespace, to_numpy
 from ..candidate import Candidate, make_candidate
 from ..loop.stages import solve_in_stages
-from ..problem import Problem, same_answer
+from ..problem import Problem, divide_rows, same_answer
 
 RELATED = 0.5  # correlation between the images of two maps, from which they are right or wrong together
 
@@ -26,7 +26,7 @@ def join_finalists(problem: Problem, finals: list[Candidate], rng: np.random.Gen
         return finals
     xp = namespace(best.map)
     start = problem.maps.best_map(xp.mean(xp.stack([one.map for one in alike]), axis=0))
-    run = solve_in_stages(problem, start[None], problem.budgets.rough_finals, rng=rng)
+    run = solve_in_stages(divide_rows(problem), start[None], problem.budgets.rough_finals, rng=rng)
     joined = make_candidate(problem, run, 0, best.name)
     if joined.value <= best.value:
         return finals

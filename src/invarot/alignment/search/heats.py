@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ...arrays import Array, as_like, namespace, on_cuda
+from ...arrays import Array, as_like, namespace, on_cuda, to_numpy
 from ...checks import in_range
 from ...starts.portfolio import Wave
 from ..budget import Budget
-from ..loop.alternate import Run, alternate
+from ..loop.alternate import alternate
 from ..loop.batches import STARTS_PER_BATCH, make_batches, prepare_batches
 from ..loop.stages import subproblem
 from ..problem import Problem, distinct, slack
@@ -20,6 +20,16 @@ from ..tuning import FINALISTS, RACE_ENTRIES
 
 SINGLE = 1e-12, 1e12  # cost scales between which squares of costs are well inside the range of single precision
 Floats = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Lap:
+    """What a heat needs of a solved batch: small, and on the host, since another process may have solved it."""
+
+    maps: Floats  # (s, dx, dy)
+    values: Floats  # (s,)
+    errors: Floats  # (s,)
+    epsilon: float
 
 
 def choose_finalists(problem: Problem, maps: Array, values: Floats) -> list[int]:
@@ -59,16 +69,17 @@ def run_heat(
     problem: Problem, maps: Array, budget: Budget, rng: np.random.Generator, n_jobs: int
 ) -> tuple[Array, Floats, Floats, float]:
     """Return maps, values, marginal errors, and the highest epsilon at which a batch ended."""
-    parts, jobs = make_batches(problem, maps.shape[0], most=STARTS_PER_BATCH, n_jobs=n_jobs)
+    most = 1 if problem.rows.alike else STARTS_PER_BATCH  # one by one they can be shared by any number of ranks
+    parts, jobs = make_batches(problem, maps.shape[0], most=most, n_jobs=n_jobs)
     solves = [partial(_race, maps=maps[part], budget=budget) for part in parts]
-    runs = [batch() for batch in prepare_batches(problem, solves, rng=rng, n_jobs=jobs)]
-    found = namespace(maps).concat([run.maps for run in runs], axis=0)
-    values, off = (np.concatenate([getattr(run, name) for run in runs]) for name in ("values", "errors"))
-    return found, values, off, max(run.epsilon for run in runs)
+    laps = [batch() for batch in prepare_batches(problem, solves, rng=rng, n_jobs=jobs)]
+    found, values, off = (np.concatenate([getattr(lap, name) for lap in laps]) for name in ("maps", "values", "errors"))
+    return as_like(found, maps), values, off, max(lap.epsilon for lap in laps)
 
 
-def _race(problem: Problem, *, maps: Array, budget: Budget, rng: np.random.Generator) -> Run:
-    return alternate(problem, maps, budget, stage="race")
+def _race(problem: Problem, *, maps: Array, budget: Budget, rng: np.random.Generator) -> Lap:
+    run = alternate(problem, maps, budget, stage="race")
+    return Lap(to_numpy(run.maps), run.values, run.errors, run.epsilon)
 
 
 def to_single(problem: Problem) -> Problem:

@@ -24,7 +24,7 @@ from ..history import StartRecord
 from ..loop.alternate import Run
 from ..loop.batches import STARTS_PER_BATCH, make_batches, prepare_batches
 from ..loop.stages import solve_in_stages, stage_sizes
-from ..problem import Problem, distinct, same_answer, slack, weigh_seeds_as_points
+from ..problem import Problem, distinct, divide_rows, same_answer, slack, weigh_seeds_as_points
 from ..tuning import FEW_POINTS, STARTS_COMPARED
 from .asked import DRAWN, Asked
 from .consensus import join_finalists
@@ -102,7 +102,7 @@ def solve_wave(
     budget = problem.budgets.rough_finals if problem.large else problem.budgets.after_race
     solves = [partial(_solve, maps=maps[k][None], budget=budget) for k in chosen]
     _, jobs = make_batches(problem, len(chosen), most=1, n_jobs=n_jobs)
-    batches = prepare_batches(problem, solves, rng=rng, n_jobs=jobs)
+    batches = prepare_batches(divide_rows(problem), solves, rng=rng, n_jobs=jobs)
     finals = [make_candidate(problem, batch(), 0, wave.names[k]) for k, batch in zip(chosen, batches, strict=True)]
     rest = [k for k in range(len(wave.names)) if k not in chosen]
     return finals, [StartRecord(wave.names[k], float(problem.sign * values[k]), False) for k in rest]
@@ -174,7 +174,7 @@ def solve_all(problem: Problem, wave: Wave, asked: Asked, rng: np.random.Generat
     budget = problem.budgets.after_race if asked.name == "fused" else problem.budgets.solve
     parts, jobs = make_batches(problem, len(wave.names), most=STARTS_PER_BATCH, n_jobs=asked.n_jobs)
     solves = [partial(_solve, maps=wave.maps[part], budget=budget) for part in parts]
-    runs = [batch() for batch in prepare_batches(problem, solves, rng=rng, n_jobs=jobs)]
+    runs = [batch() for batch in prepare_batches(divide_rows(problem), solves, rng=rng, n_jobs=jobs)]
     ends = [(run, index) for run in runs for index in range(len(run.values))]
     records = tuple(
         StartRecord(name, float(run.objectives[index]), True)
@@ -188,8 +188,7 @@ def solve_all(problem: Problem, wave: Wave, asked: Asked, rng: np.random.Generat
 
 
 def _solve(problem: Problem, *, maps: Any, budget: Budget, rng: np.random.Generator) -> Run:
-    x, a, rows = problem.rows.divide(problem.x, problem.a)
-    return solve_in_stages(replace(problem, x=x, a=a, rows=rows), maps, budget, rng=rng)
+    return solve_in_stages(problem, maps, budget, rng=rng)
 
 
 def _best(problem: Problem, ends: list[tuple[Run, int]], names: list[str]) -> tuple[Candidate, ...]:
