@@ -221,13 +221,18 @@ def shared_work():
     align_module.SAMPLE = 200
     x, y, _ = clouds(m=150)
     counts = {}
-    for module, name in ((heats, "alternate"), (evidence, "_known_directions")):
 
-        def counted(*arguments, _keep=getattr(module, name), _name=name, **options):
-            counts[_name] = counts.get(_name, 0) + 1
-            return _keep(*arguments, **options)
+    def count_calls(module, name):
+        kept = getattr(module, name)
+
+        def counted(*arguments, **options):
+            counts[name] = counts.get(name, 0) + 1
+            return kept(*arguments, **options)
 
         setattr(module, name, counted)
+
+    count_calls(heats, "alternate")
+    count_calls(evidence, "_known_directions")
     found = {}
     for ranks in (1, 2):
         group = dist.new_group(list(range(ranks)))
