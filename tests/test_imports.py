@@ -54,7 +54,7 @@ WITHIN = (
         "search.heats", "search.asked", "search.consensus", "improve.follow_neighbours", "improve.refit", "improve.settle", "improve.sharpen", "improve.swap_matches",
         "judging.rule", "judging.symmetry", "judging.hints", "judging.degenerate",
     },
-    {"candidate", "evidence"},
+    {"evidence"},
     {"contest", "elsewhere"},
     {"loop.stages", "loop.batches", "neighbourhoods"},
     {"loop.alternate"},
@@ -62,7 +62,7 @@ WITHIN = (
     {"loop.steps"},
     {"unmatched"},
     {"problem"},
-    {"budget", "paper", "together"},
+    {"budget", "candidate", "paper", "together"},
     {"options", "overlap"},
     {"history", "tuning", "verdict"},
 )  # fmt: skip
@@ -224,7 +224,7 @@ def test_the_rules_can_fail(tmp_path):
     assert found == {"invarot.alignment.problem": 1, "invarot.errors": 2, "torch": 3}
     assert rank("alignment.problem") < rank("geometry.schatten") < rank("errors")
     assert broken_within("problem", "loop.alternate") == "up"
-    assert broken_within("candidate", "evidence") == "sideways"
+    assert broken_within("contest", "elsewhere") == "sideways"
     assert broken_within("search.search", "judging.rule") == "in another room"
     assert broken_within("search.search", "judging.symmetry") == "in another room"
     assert broken_within("package", "verdict") is None

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from invarot.alignment.candidate import Candidate, make_candidate
-from invarot.alignment.loop.alternate import alternate
+from invarot.alignment.candidate import Candidate
+from invarot.alignment.loop.alternate import alternate, make_candidate
 from invarot.alignment.options import Schatten, Sinkhorn
 from invarot.alignment.problem import Problem, pose
 from invarot.arrays import namespace

@@ -9,9 +9,9 @@ import pytest
 
 import invarot
 from invarot import Exact, Rotations, Schatten, Schedule, Search, Sinkhorn, Stages
-from invarot.alignment.candidate import Found, make_candidate
+from invarot.alignment.candidate import Found
 from invarot.alignment.judging.judge import judge_map
-from invarot.alignment.loop.alternate import alternate
+from invarot.alignment.loop.alternate import alternate, make_candidate
 from invarot.alignment.options import Maps
 from invarot.alignment.package import describe_options, package
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ..alignment.candidate import Found, continue_from, make_candidate
+from ..alignment.candidate import Found
 from ..alignment.history import StartRecord, Step
 from ..alignment.improve.improve import improve, keep_rivals
 from ..alignment.improve.sharpen import sharpen
 from ..alignment.judging.hints import add_next_step
 from ..alignment.judging.judge import judge
-from ..alignment.loop.alternate import alternate
+from ..alignment.loop.alternate import alternate, continue_from, make_candidate
 from ..alignment.loop.stages import solve_in_stages
 from ..alignment.options import Rotations, Schatten, Search, Sinkhorn
 from ..alignment.package import describe_options, package

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from invarot import Schatten
-from invarot.alignment.candidate import solve_from
 from invarot.alignment.improve.follow_neighbours import fit_to_mutual, follow_neighbours
+from invarot.alignment.loop.alternate import solve_from
 
 from ..clouds import posed, random_turn
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from invarot import Sinkhorn
-from invarot.alignment.candidate import Found, make_candidate
+from invarot.alignment.candidate import Found
 from invarot.alignment.improve.improve import improve
-from invarot.alignment.loop.alternate import alternate
+from invarot.alignment.loop.alternate import alternate, make_candidate
 from invarot.alignment.problem import slack
 from invarot.geometry.orthogonal import polar
 

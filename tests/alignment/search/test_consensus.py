@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from invarot.alignment.candidate import solve_from
+from invarot.alignment.loop.alternate import solve_from
 from invarot.alignment.options import Sinkhorn
 from invarot.alignment.search.consensus import correlate_images, join_finalists
 from invarot.geometry.orthogonal import polar

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from ...arrays import Array, device, namespace, transpose
 from ...retrieval.nearest import find_mutual_nearest, nearest_distances
-from ..candidate import Candidate, continue_from
+from ..candidate import Candidate
+from ..loop.alternate import continue_from
 from ..problem import Problem
 from ..tuning import PER_DIMENSION, QUERIES, REPEATS
 

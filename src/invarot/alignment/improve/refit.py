@@ -13,7 +13,8 @@ from ...arrays import Array, namespace, transpose
 from ...geometry.frames import mean_square
 from ...retrieval.pairs import matches_by_distance
 from ...retrieval.refine import rank_weights
-from ..candidate import Candidate, continue_from
+from ..candidate import Candidate
+from ..loop.alternate import continue_from
 from ..problem import Problem
 from ..tuning import PER_DIMENSION, ROUGH_STEPS
 

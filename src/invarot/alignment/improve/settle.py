@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..candidate import Candidate, continue_from
+from ..candidate import Candidate
+from ..loop.alternate import continue_from
 from ..problem import Problem
 
 

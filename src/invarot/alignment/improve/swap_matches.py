@@ -15,7 +15,8 @@ from scipy.optimize import linear_sum_assignment
 from ...arrays import as_like, to_numpy
 from ...geometry.orthogonal import polar
 from ...transport.exact import are_uniform
-from ..candidate import Candidate, continue_from
+from ..candidate import Candidate
+from ..loop.alternate import continue_from
 from ..problem import Problem
 from ..tuning import DISTINCT, PER_DIMENSION, PROBES, ROUGH_STEPS
 

@@ -1,4 +1,4 @@
-"""The loop: plan step, map step, a smaller epsilon. Every start is a row of a batch."""
+"""The loop: plan step, map step, a smaller epsilon. Every start is a row of a batch, and ends as a candidate."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from ...arrays import Array, namespace, to_numpy
 from ...transport.plan import EntropicPlan
 from ...transport.sparse_plan import SparsePlan
 from ..budget import Budget
-from ..history import History, Step
+from ..candidate import Candidate
+from ..history import History, Status, Step
 from ..problem import Problem, transport_cost
 from ..tuning import BRIEF_STEPS, LOOSER, ROUGH_STEPS
 from .momentum import Momentum
@@ -118,6 +119,46 @@ def alternate(
                 break
         epsilon = coming
     return Run(w, coupler, records[-1]["objective"], values, settled, records, stage)
+
+
+def make_candidate(problem: Problem, run: Run, index: int, name: str, earlier: History | None = None) -> Candidate:
+    """Return start ``index`` of a finished run as a candidate; ``earlier`` is its history before the run."""
+    if run.settled[index]:
+        status = Status.SETTLED
+    elif run.errors[index] > problem.budgets.solve.plan_tol:
+        status = Status.MARGINALS
+    else:
+        status = Status.NOT_SETTLED
+    return Candidate(
+        name=name,
+        map=run.maps[index],
+        plan=run.plan(index),
+        objective=float(run.objectives[index]),
+        value=float(run.values[index]),
+        epsilon=run.epsilon,
+        status=status,
+        history=(earlier or History()) + run.history(index),
+        matched=run.matched(index),
+    )
+
+
+def solve_from(
+    problem: Problem, w: Array, budget: Budget, name: str, *, stage: str, after: Candidate | None = None,
+    hold_map: bool = False,
+) -> Candidate:  # fmt: skip
+    """Solve from the map w (dx, dy) alone; ``after`` another candidate, whose plan is a warm start."""
+    warm, earlier = (None, None) if after is None else (after.plan, after.history)
+    run = alternate(problem, w[None], budget, stage=stage, warm=warm, hold_map=hold_map)
+    return make_candidate(problem, run, 0, name, earlier)
+
+
+def continue_from(
+    problem: Problem, candidate: Candidate, w: Array, budget: Budget, *, stage: str, hold_map: bool = False
+) -> Candidate:
+    """Continue ``candidate`` from the map w (dx, dy), with its plan as a warm start."""
+    found = solve_from(problem, w, budget, candidate.name, stage=stage, after=candidate, hold_map=hold_map)
+    unsettled = hold_map and not candidate.settled  # a plan that settles does not settle the map it is for
+    return replace(found, status=candidate.status) if unsettled else found
 
 
 def _stalled(problem: Problem, records: list[dict[str, Any]], budget: Budget) -> Floats:

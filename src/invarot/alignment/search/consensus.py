@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...arrays import Array, namespace, to_numpy
-from ..candidate import Candidate, make_candidate
+from ..candidate import Candidate
+from ..loop.alternate import make_candidate
 from ..loop.stages import solve_in_stages
 from ..problem import Problem, divide_rows, same_answer
 

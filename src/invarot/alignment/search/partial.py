@@ -16,9 +16,10 @@ from ...retrieval.thinning import FEW, thin
 from ...starts.triples import find_rigid_maps
 from ...starts.votes import vote_for_copies, vote_for_maps
 from ..budget import Budget
-from ..candidate import Candidate, Found, continue_from, make_candidate, solve_from
+from ..candidate import Candidate, Found
 from ..evidence import try_unseen
 from ..history import StartRecord, Status
+from ..loop.alternate import continue_from, make_candidate, solve_from
 from ..loop.stages import solve_in_stages, subproblem
 from ..overlap import choose_cut, match_on_surfaces, score_map
 from ..problem import Problem, distinct, same_answer

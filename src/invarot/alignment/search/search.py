@@ -18,10 +18,10 @@ from ...geometry.schatten import SchattenBall
 from ...starts import STARTS
 from ...starts.portfolio import Wave, waves
 from ..budget import Budget
-from ..candidate import Candidate, Found, make_candidate
+from ..candidate import Candidate, Found
 from ..evidence import try_unseen
 from ..history import StartRecord
-from ..loop.alternate import Run
+from ..loop.alternate import Run, make_candidate
 from ..loop.batches import STARTS_PER_BATCH, make_batches, prepare_batches
 from ..loop.stages import solve_in_stages, stage_sizes
 from ..problem import Problem, distinct, divide_rows, same_answer, slack, weigh_seeds_as_points
