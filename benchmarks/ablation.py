@@ -5,8 +5,9 @@
     python -m benchmarks.ablation --summarise                                         # the page again, from the rows there are
 
 Problems: benchmarks/ablation_problems.py. Numbers: those of ``alignment/tuning.py``; what is derived from one changes with it. A
-variant is compared with the solver as it is on the same problems. *wrong* counts maps that are called aligned and are not
-right. Every process writes its rows as they come, raw/ablation.PROCESS.csv; then tuning.md is written, whose part below the mark stays.
+variant is compared with the solver as it is on the same problems. Every process writes its rows as they come,
+raw/ablation.PROCESS.csv, and begins anywhere, so that a run that is stopped has rows of every kind; then tuning.md is
+written, whose part below the mark stays.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from itertools import zip_longest
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -37,7 +39,7 @@ from provenance import header, write_page
 from invarot import alignment
 from invarot.alignment import tuning
 
-FIELDS = ("set", "problem", "variant", "seconds", "solved", "word", "objective")
+FIELDS = ("set", "problem", "variant", "seconds", "score", "solved", "word", "objective")
 PASSES = {  # module, name, and what takes its place
     "no swap_matches": ("improve.improve", "swap_matches", lambda problem, candidate: None),
     "no settle": ("improve.improve", "settle", lambda problem, candidate: None),
@@ -47,8 +49,9 @@ PASSES = {  # module, name, and what takes its place
     "no plain starts beside those asked for": ("search.search", "FEW_POINTS", 0),
     "no test that ends a race": ("search.search", "explains_unseen", lambda problem, w, rng: False),
 }
-SEEDS = {"verdict": 6, "part": 3}  # where problems are small; else one
+SEEDS = {"verdict": 6, "part": 3, "hard pair": 2}  # else one
 PARTS = 6  # into which the variants of one large problem are cut, so that several processes share them
+MOVED = 0.002  # a change of the mean score that is shown
 Changes = list[tuple[Any, str, Any]]
 
 
@@ -111,9 +114,11 @@ def run_task(family: str, task: Task, part: int, parts: int, *, args: argparse.N
     warnings.simplefilter("ignore")
     if time.time() > until:
         return 0
-    solve, solved = open_problem(family, task, args.data, args.device)
+    solve, judge = open_problem(family, task, args.data, args.device)
     every = list_variants()
     names = list(every)[1:][part::parts]
+    first = crc32(repr(task).encode()) % len(names)
+    names = names[first:] + names[:first]
     path = args.out / "raw" / f"ablation.{os.getpid()}.csv"
     rows = 0
     with path.open("a", newline="", encoding="utf-8") as file:
@@ -128,9 +133,10 @@ def run_task(family: str, task: Task, part: int, parts: int, *, args: argparse.N
             with changed(every[variant]):
                 result = solve()
             spent = clock() - begun
+            score, solved = judge(result)
             writer.writerow({
                 "set": family, "problem": " ".join(map(str, (*task, part))), "variant": variant, "seconds": round(spent, 4),
-                "solved": int(solved(result)), "word": result.verdict.word, "objective": result.objective,
+                "score": round(score, 5), "solved": int(solved), "word": result.verdict.word, "objective": result.objective,
             })  # fmt: skip
             file.flush()
             rows += 1
@@ -141,53 +147,71 @@ def run_task(family: str, task: Task, part: int, parts: int, *, args: argparse.N
 
 
 def summarise(rows: list[dict[str, Any]], out: Path) -> str:
-    """Write the page: a table per set, the variants that change nothing in one line."""
+    """Write the page: what was run, then a line for every variant that changes something, a column for every set."""
     commands = (out / "raw" / "ablation.command.txt").read_text(encoding="utf-8").splitlines()
+    families = [name for name in SETS if any(row["set"] == name for row in rows)]
+    by_set = {name: [row for row in rows if row["set"] == name] for name in families}
+    base = {
+        name: {row["problem"]: row for row in some if row["variant"] == "as it is"} for name, some in by_set.items()
+    }
     lines = ["# What each tuned number and each pass is worth", ""]
     lines += header(*(f"OMP_NUM_THREADS=1 python -m benchmarks.ablation {one}" for one in commands))
-    for family in [name for name in SETS if any(row["set"] == name for row in rows)]:
-        some = [row for row in rows if row["set"] == family]
-        base = {row["problem"]: row for row in some if row["variant"] == "as it is"}
-        lines += [f"## {family.capitalize()}", "", describe_base(list(base.values())), "",
-                  "| variant | runs | solved, as it is | lost / gained | aligned and right, as it is | aligned and wrong, as it is | time, of that as it is |",
-                  "|---|---|---|---|---|---|---|"]  # fmt: skip
-        same = []
-        for variant in dict.fromkeys(row["variant"] for row in some if row["variant"] != "as it is"):
-            these = [row for row in some if row["variant"] == variant and row["problem"] in base]
-            line, differs = compare(these, [base[row["problem"]] for row in these])
-            if differs:
-                lines.append(f"| {variant} | {line} |")
-            else:
-                same.append(f"{variant} ({line.rpartition('| ')[2]})")
-        lines += [
-            "",
-            f"Nothing solved, called or missed differently, times in brackets: {', '.join(same) or 'none'}.",
-            "",
-        ]
+    lines += ["## As it is", "", "| set | problems | runs | solved | score | aligned, and right | aligned, and wrong |",
+              "|---|---|---|---|---|---|---|"]  # fmt: skip
+    lines += [f"| {name} | {describe_base(list(base[name].values()))} |" for name in families]
+    lines += ["", "## What changes", "", *LEGEND, "", f"| variant | {' | '.join(families)} | time |", "|---" * (len(families) + 2) + "|"]  # fmt: skip
+    same = []
+    for variant in [name for name in list_variants() if name != "as it is"]:
+        cells, spent = [], [0.0, 0.0]
+        for name in families:
+            these = [row for row in by_set[name] if row["variant"] == variant and row["problem"] in base[name]]
+            before = [base[name][row["problem"]] for row in these]
+            count = len({row["problem"].rpartition(" ")[0] for row in by_set[name]})
+            cells.append(compare(these, before, count))
+            spent = [had + sum(float(row["seconds"]) for row in some) for had, some in zip(spent, (these, before), strict=True)]  # fmt: skip
+        time_ratio = f"{spent[0] / max(spent[1], 1e-9):.2f}"
+        if all(cell in ("=", "–") for cell in cells):
+            same.append(f"{variant} ({time_ratio})")
+        else:
+            lines.append(f"| {variant} | {' | '.join(cells)} | {time_ratio} |")
+    lines += ["", f"All sets as they are, time in brackets: {', '.join(same) or 'none'}."]
     return write_page(out / "tuning.md", lines)
 
 
+LEGEND = (
+    "Problems lost (−) and gained (+), the change of the mean score in points where it is 0.2 or more, of those called aligned right (a) and",
+    "wrong (w); *=* none of these. In brackets: how many problems were run, where not all. Time: of that as it is, all sets.",
+)
+
+
 def describe_base(rows: list[dict[str, Any]]) -> str:
+    """The cells of a set, solved as it is."""
     different = {row["problem"].rpartition(" ")[0] for row in rows}
     right = sum(int(row["solved"]) for row in rows)
-    return f"{len(different)} problems, {len(rows)} runs as it is, {right} of them right."
+    score = sum(float(row["score"]) for row in rows) / max(len(rows), 1)
+    called = [count_aligned(rows, right) for right in (True, False)]
+    return f"{len(different)} | {len(rows)} | {right} | {score:.3f} | {called[0]} | {called[1]}"
 
 
-def compare(these: list[dict[str, Any]], base: list[dict[str, Any]]) -> tuple[str, bool]:
-    """The cells of a variant, and whether it solved or called anything differently."""
+def count_aligned(rows: list[dict[str, Any]], right: bool) -> int:
+    return sum(row["word"] == "aligned" and (int(row["solved"]) == 1) == right for row in rows)
 
-    def count(rows: list[dict[str, Any]], right: bool) -> int:
-        return sum(row["word"] == "aligned" and (int(row["solved"]) == 1) == right for row in rows)
 
+def compare(these: list[dict[str, Any]], base: list[dict[str, Any]], count: int) -> str:
+    """The cell of a variant on some of ``count`` problems: what it solves, scores and calls differently from the solver as it is."""
+    if not these:
+        return "–"
     moved = [int(row["solved"]) - int(was["solved"]) for row, was in zip(these, base, strict=True)]
-    called = [(count(rows, True), count(rows, False)) for rows in (these, base)]
-    ratio = sum(float(row["seconds"]) for row in these) / max(sum(float(row["seconds"]) for row in base), 1e-9)
-    solved = [sum(int(row["solved"]) for row in rows) for rows in (these, base)]
-    line = (
-        f"{len(these)} | {solved[0]}, {solved[1]} | {moved.count(-1)} / {moved.count(1)} | {called[0][0]}, {called[1][0]} | "
-        f"{called[0][1]}, {called[1][1]} | {ratio:.2f}"
-    )
-    return line, any(moved) or called[0] != called[1]
+    said = [f"{sign}{moved.count(change)}" for sign, change in (("−", -1), ("+", 1)) if change in moved]
+    score = sum(float(row["score"]) - float(was["score"]) for row, was in zip(these, base, strict=True)) / len(these)
+    if abs(score) >= MOVED:
+        said.append(f"{100 * score:+.1f} points".replace("-", "−"))
+    for letter, right in (("a", True), ("w", False)):
+        change = count_aligned(these, right) - count_aligned(base, right)
+        if change:
+            said.append(f"{letter} {change:+d}".replace("-", "−"))
+    run = f" ({len(these)})" if said and len(these) < count else ""
+    return (", ".join(said) or "=") + run
 
 
 def main() -> None:
@@ -206,7 +230,8 @@ def main() -> None:
     raw.mkdir(parents=True, exist_ok=True)
     if not args.summarise:
         said = ["DATA" if one == str(args.data) else "OUT" if one == str(args.out) else one for one in sys.argv[1:]]
-        (raw / "ablation.command.txt").write_text(" ".join(said) + "\n", encoding="utf-8")
+        with (raw / "ablation.command.txt").open("a", encoding="utf-8") as file:
+            file.write(" ".join(said) + "\n")
         queues: list[list[tuple[str, Task, int, int]]] = []
         for family in reversed(args.sets):  # the largest first
             tasks = list_tasks(family, range(args.first, args.first + SEEDS.get(family, 1)), args.data)

@@ -1,15 +1,17 @@
-"""The problems on which benchmarks/ablation.py changes the solver: six sets, each with a test of whether a map is right.
+"""The problems on which benchmarks/ablation.py changes the solver: six sets, each with a score in [0, 1] and a test of whether a map is right.
 
 synthetic   noisy copies (four kinds of cloud, 3 to 100 dimensions, 50 and 200 points), two samples of one shape, unrelated clouds,
-            copies of 4,000 points, single random starts on few points. *Solved*: as many matches as a solve from the true map
-            less 1 %, or a map at most 10 % farther off.
-verdict     families of benchmarks/verdict (development and report), solved from ``auto`` and from a random map. Solved: FOSCTTM
-            at most 0.05.
-part        shapes cut, resampled, with outliers or noise, and clusters without a counterpart; ``overlap="auto"``. Solved: within 2°
-            and 2 % of the extent, or 95 % of the common points right.
-words       English–Spanish, Europarl 100-d. Solved: P@1 within 2 points of the solve from the supervised map.
-hard pair   English GloVe 100-d, French fastText 300-d; solved likewise.
-pairs       GloVe 50-d and 100-d, solved likewise; SNARE-seq, solved where FOSCTTM is within 0.01 of the solve from the true pairs.
+            copies of 4,000 points, single random starts on few points. Score: the share of the matches that are right; of samples, the
+            error of the solve from the true map over that of the map. *Solved*: as high as the solve from the true map less 1 %
+            (of samples, 10 %). Unrelated clouds have score 0.
+verdict     families of benchmarks/verdict (development and report), solved from ``auto`` and from a random map. Score: 1 − FOSCTTM;
+            solved: 0.95.
+part        shapes cut, resampled, with outliers or noise, and clusters without a counterpart; ``overlap="auto"``. Score: 1 less the angle
+            to the truth over 180°, or the share of the common points that are right. Solved: within 2° and 2 % of the extent, or 0.95.
+words       English with Spanish, French and German, Europarl 100-d. Score: P@1 on the train split; solved: within 0.02 of the
+            solve from the supervised map.
+hard pair   English GloVe 100-d, French fastText 300-d; likewise.
+pairs       GloVe 50-d and 100-d, likewise; SNARE-seq: 1 − FOSCTTM, solved within 0.01 of the solve from the true pairs.
 
 Words: 5,000 of each side, orders destroyed.
 """
@@ -28,11 +30,11 @@ from synthetic import KINDS, cloud, map_error
 import invarot
 
 Solve = Callable[[], invarot.Alignment]
-Test = Callable[[invarot.Alignment], bool]
+Judge = Callable[[invarot.Alignment], tuple[float, bool]]  # the score, and whether it is solved
 Task = tuple[Any, ...]
 
 WORDS = {
-    "words": {"europarl100-es": ("europarl100/en", "europarl100/es", "es")},
+    "words": {f"europarl100-{one}": ("europarl100/en", f"europarl100/{one}", one) for one in ("es", "fr", "de")},
     "hard pair": {"glove-fasttext": ("glove/en-glove100", "glove/fr-fasttext300", "fr")},
     "pairs": {"glove": ("glove/en-glove50", "glove/en-glove100", "")},
 }
@@ -83,8 +85,8 @@ def list_synthetic(seed: int) -> list[Task]:
     ]  # fmt: skip
 
 
-def open_problem(name: str, task: Task, data: Path | None, device: str) -> tuple[Solve, Test]:
-    """A function that solves the problem, and one that says whether an alignment is right."""
+def open_problem(name: str, task: Task, data: Path | None, device: str) -> tuple[Solve, Judge]:
+    """A function that solves the problem, and one that scores an alignment."""
     if name == "synthetic":
         return open_synthetic(task)
     if name == "verdict":
@@ -113,22 +115,24 @@ def draw_synthetic(task: Task) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.n
     return x, y, turn, np.argsort(order)
 
 
-def open_synthetic(task: Task) -> tuple[Solve, Test]:
+def open_synthetic(task: Task) -> tuple[Solve, Judge]:
     x, y, turn, truth = draw_synthetic(task)
     options: dict[str, Any] = {"start": "random"} if task[0] == "random start" else {}
     best = invarot.align(x, y, start=turn)
 
-    def solved(result: invarot.Alignment) -> bool:
+    def judge(result: invarot.Alignment) -> tuple[float, bool]:
         if task[0] == "unrelated":
-            return False
+            return 0.0, False
         if truth is None:
-            return map_error(x, result.map, turn) <= 1.1 * map_error(x, best.map, turn) + 1e-3
-        return bool(np.mean(result.matches() == truth) >= np.mean(best.matches() == truth) - 0.01)
+            least, error = (map_error(x, one.map, turn) + 1e-3 for one in (best, result))
+            return min(1.0, least / error), error <= 1.1 * least
+        share = float(np.mean(result.matches() == truth))
+        return share, bool(share >= np.mean(best.matches() == truth) - 0.01)
 
-    return lambda: invarot.align(x, y, rng=task[-1], **options), solved
+    return lambda: invarot.align(x, y, rng=task[-1], **options), judge
 
 
-def open_verdict(task: Task) -> tuple[Solve, Test]:
+def open_verdict(task: Task) -> tuple[Solve, Judge]:
     from benchmarks.verdict import families, solves
     from benchmarks.verdict.fit import FINE
 
@@ -137,14 +141,17 @@ def open_verdict(task: Task) -> tuple[Solve, Test]:
     pair = solves.draw(makers[family], family, seed)
     start = solves.start_of(pair, way, np.random.default_rng([seed, solves.WAYS.index(way)]))
 
-    def solved(result: invarot.Alignment) -> bool:
+    def judge(result: invarot.Alignment) -> tuple[float, bool]:
+        if not pair.related:
+            return 0.0, False
         joint = None if pair.joint is None else result.transform(pair.joint[0])
-        return pair.related and solves.truth_of(pair, result.transform(pair.x), joint)[0] <= FINE
+        miss = float(solves.truth_of(pair, result.transform(pair.x), joint)[0])
+        return 1 - miss, miss <= FINE
 
-    return lambda: invarot.align(pair.x, pair.y, rng=seed, **pair.options, **start), solved
+    return lambda: invarot.align(pair.x, pair.y, rng=seed, **pair.options, **start), judge
 
 
-def open_part(task: Task, data: Path | None) -> tuple[Solve, Test]:
+def open_part(task: Task, data: Path | None) -> tuple[Solve, Judge]:
     name, case, sides, seed = task
     if name == "clusters":
         x, y, truth = cluster_pair(case, 3, sides, seed, points=400)
@@ -153,21 +160,22 @@ def open_part(task: Task, data: Path | None) -> tuple[Solve, Test]:
         x, y, truth = shape_pair(read_shape(data / "shapes" / f"{name}.obj"), case, seed, points=500)
     options: dict[str, Any] = {"p": invarot.Rotations(), "translate": True, "overlap": "auto"}
 
-    def solved(result: invarot.Alignment) -> bool:
+    def judge(result: invarot.Alignment) -> tuple[float, bool]:
         if name == "clusters":
             assert truth.matches is not None
-            return float(np.mean((result.matches() == truth.matches)[truth.common_x])) >= 0.95
+            share = float(np.mean((result.matches() == truth.matches)[truth.common_x]))
+            return share, share >= 0.95
         assert truth.map is not None
         assert truth.offset is not None
         turn = np.degrees(np.arccos(np.clip((np.trace(result.map.T @ truth.map) - 1) / 2, -1, 1)))
         common = x[truth.common_x]
         off = np.linalg.norm((common @ (result.map - truth.map) + result.offset - truth.offset).mean(axis=0))
-        return bool(turn <= 2 and off <= 0.02 * truth.extent)
+        return float(1 - turn / 180), bool(turn <= 2 and off <= 0.02 * truth.extent)
 
-    return lambda: invarot.align(x, y, rng=seed, **options), solved
+    return lambda: invarot.align(x, y, rng=seed, **options), judge
 
 
-def open_cells(task: Task, data: Path) -> tuple[Solve, Test]:
+def open_cells(task: Task, data: Path) -> tuple[Solve, Judge]:
     _, seed = task
     folder = data / "snare"
     x, y = (np.load(folder / f"SNAREseq_{assay}_feat.npy").astype(np.float64) for assay in ("atac", "rna"))
@@ -184,10 +192,15 @@ def open_cells(task: Task, data: Path) -> tuple[Solve, Test]:
         return invarot.align(x, y[order], translate=True, scale=True, rng=seed, **start)
 
     bar = miss(solve(start=u @ vt)) + 0.01
-    return solve, lambda result: miss(result) <= bar
+
+    def judge(result: invarot.Alignment) -> tuple[float, bool]:
+        missed = miss(result)
+        return 1 - missed, missed <= bar
+
+    return solve, judge
 
 
-def open_words(name: str, task: Task, data: Path, device: str) -> tuple[Solve, Test]:
+def open_words(name: str, task: Task, data: Path, device: str) -> tuple[Solve, Judge]:
     from invarot.arrays import as_like, place
     from invarot.retrieval.metrics import evaluate
     from invarot.words import Preprocessing, read_vectors
@@ -214,4 +227,9 @@ def open_words(name: str, task: Task, data: Path, device: str) -> tuple[Solve, T
         return evaluate(whole @ as_like(result.map, whole), there, gold, at=(1,)).precision[1]
 
     bar = score(invarot.align(here, there, start=u @ vt)) - 0.02
-    return lambda: invarot.align(here, there, rng=seed), lambda result: score(result) >= bar
+
+    def judge(result: invarot.Alignment) -> tuple[float, bool]:
+        found = score(result)
+        return found, found >= bar
+
+    return lambda: invarot.align(here, there, rng=seed), judge

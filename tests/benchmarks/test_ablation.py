@@ -24,10 +24,21 @@ def test_what_is_derived_changes_with_it():
     assert before == (evidence.FOLDS, evidence.QUERIES)
 
 
-def test_a_lost_run_shows():
-    row = {"solved": "1", "word": "aligned", "seconds": "2"}
-    same, differs = ablation.compare([row], [row])
-    assert (same.endswith("1.00"), differs) == (True, False)
-    lost, differs = ablation.compare([{**row, "solved": "0"}], [row])
-    assert differs
-    assert "| 1 / 0 | 0, 1 | 1, 0 |" in lost
+def test_a_cell_says_what_changes():
+    row = {"solved": "1", "word": "aligned", "score": "0.9"}
+    assert ablation.compare([row], [row], 1) == "="
+    assert ablation.compare([], [], 1) == "–"
+    lost = {**row, "solved": "0", "score": "0.5"}
+    assert ablation.compare([lost, row], [row, row], 3) == "−1, −20.0 points, a −1, w +1 (2)"
+
+
+def test_the_page_has_a_line_for_what_changes_alone(tmp_path):
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw" / "ablation.command.txt").write_text("--sets part\n")
+    row = {"set": "part", "problem": "clusters 3 one 200 0", "variant": "as it is", "seconds": "2", "score": "1.0", "solved": "1", "word": "aligned"}  # fmt: skip
+    rows = [row, {**row, "variant": "no settle"}, {**row, "variant": "SLACK half", "solved": "0", "seconds": "1"}]
+    text = ablation.summarise(rows, tmp_path)
+    assert "| SLACK half | −1, a −1, w +1 | 0.50 |" in text
+    assert "| no settle" not in text
+    assert "no settle (1.00)" in text
+    assert "| part | 1 | 1 | 1 | 1.000 | 1 | 0 |" in text
