@@ -170,6 +170,8 @@ def summarise(rows: list[dict[str, Any]], out: Path) -> str:
             cells.append(compare(these, before, count))
             spent = [had + sum(float(row["seconds"]) for row in some) for had, some in zip(spent, (these, before), strict=True)]  # fmt: skip
         time_ratio = f"{spent[0] / max(spent[1], 1e-9):.2f}"
+        if all(cell == "–" for cell in cells):
+            continue
         if all(cell in ("=", "–") for cell in cells):
             same.append(f"{variant} ({time_ratio})")
         else:

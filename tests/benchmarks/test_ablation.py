@@ -42,3 +42,4 @@ def test_the_page_has_a_line_for_what_changes_alone(tmp_path):
     assert "| no settle" not in text
     assert "no settle (1.00)" in text
     assert "| part | 1 | 1 | 1 | 1.000 | 1 | 0 |" in text
+    assert "DECAY half" not in text  # was not run
