@@ -75,6 +75,23 @@ def call_sites(found: dict[Path, ast.Module], name: str, argument: object = None
     )
 
 
+SETTINGS = {
+    "schedule", "epsilon", "decay", "floor", "tol", "max_iter", "plan_tol", "plan_max_iter", "memory", "proper", "name",
+}  # fmt: skip
+
+
+def hidden_variants(found: dict[Path, ast.Module]) -> int:
+    """Calls of ``replace`` that change a setting of the caller, outside budget.py, which holds what a part may spend."""
+    return sum(
+        isinstance(node, ast.Call)
+        and getattr(node.func, "id", "") == "replace"
+        and any(keyword.arg in SETTINGS for keyword in node.keywords)
+        for path, tree in found.items()
+        if path.name != "budget.py"
+        for node in ast.walk(tree)
+    )
+
+
 # Numbers of alignment/ outside tuning.py, by file: why they are not tuned. A number that is not listed counts as tuned.
 PLAIN = {0, 1, 2, 0.5}  # counting, doubling, halving, squares and their roots
 REASONS: dict[str, dict[float, str]] = {
@@ -210,6 +227,7 @@ def main() -> None:
         "modules in its deepest stack (arrays and threads, which all use, aside)": len(deepest),
         "places that call the alternation": call_sites(solver, "alternate"),
         "`replace(…)` in alignment/": call_sites(solver, "replace"),
+        "of these, settings of the caller, outside budget.py": hidden_variants(solver),
         "`default_rng(0)` in alignment/, docstrings aside": call_sites(solver, "default_rng", argument=0),
         "tuned numbers in alignment/": count,
         "of these outside tuning.py": len(open_ones),

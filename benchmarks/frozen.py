@@ -73,15 +73,15 @@ TOP = 20_000
 @contextmanager
 def constants(values: Constants) -> Iterator[None]:
     """Replace the constants that are no fields of a recipe, and apply every step to any number of words."""
-    before = refining.refine, refining.ONE_SIDED, local_centring.FEWEST, penalties.FEWEST
+    before = refining.refine, refining.ONE_SIDED, local_centring.FEWEST_CENTRED, penalties.FEWEST_PENALISED
     chosen = {name: values[name] for name in ("power", "dewhiten", "ridge")}
     refining.refine = partial(before[0], **chosen)  # type: ignore[misc]
     refining.ONE_SIDED = values["one_sided"]
-    local_centring.FEWEST = penalties.FEWEST = 2
+    local_centring.FEWEST_CENTRED = penalties.FEWEST_PENALISED = 2
     try:
         yield
     finally:
-        refining.refine, refining.ONE_SIDED, local_centring.FEWEST, penalties.FEWEST = before  # type: ignore[misc]
+        refining.refine, refining.ONE_SIDED, local_centring.FEWEST_CENTRED, penalties.FEWEST_PENALISED = before  # type: ignore[misc]
 
 
 def change(how: Recipe, values: Constants) -> Recipe:

@@ -48,7 +48,7 @@ PLAIN = "invarot float32, plain sweeps, columns first"  # as the rivals begin: i
 OTT = ("OTT-JAX float32", "OTT-JAX float32, kernel mode", "OTT-JAX float32, its Anderson acceleration")
 GEOMLOSS = "GeomLoss float32, scaling 0.9"
 NAMES = (OURS, PLAIN, *POT, *OTT, GEOMLOSS)
-FEW = 5  # iterations: a multiple is timed to know what one costs
+FEW_ITERATIONS = 5  # iterations: a multiple is timed to know what one costs
 TRIAL = 6.0  # seconds the multiple should take at least
 
 
@@ -99,16 +99,16 @@ def measure(name: str, n: int, d: int, needed: int, cap: float) -> Row:
             times.append(time.perf_counter() - begun)
         peak = peak_memory() - before
         return _row(name, statistics.median(times[1:] or times), made, error(), peak, "")
-    few = ready(FEW)
+    few = ready(FEW_ITERATIONS)
     few()
     short = min(seconds(few), seconds(few))
-    timed = 2 * FEW
+    timed = 2 * FEW_ITERATIONS
     while (spent := seconds(ready(timed))) < max(TRIAL, 2 * short) and timed < needed:
         timed *= 4  # until it is the iterations that take the time, and not what comes before them
-    each = max((spent - short) / (timed - FEW), 1e-6)
-    whole = short + each * (needed - FEW)
+    each = max((spent - short) / (timed - FEW_ITERATIONS), 1e-6)
+    whole = short + each * (needed - FEW_ITERATIONS)
     if name == OTT[2]:  # nobody knows how many it needs: as many as the cap allows
-        needed = int(min(needed, (cap - short) / each) // FEW * FEW)
+        needed = int(min(needed, (cap - short) / each) // FEW_ITERATIONS * FEW_ITERATIONS)
     elif whole > cap and timed < needed:
         return _row(name, whole, needed, None, peak_memory() - before, f"computed from {timed} iterations")
     solve = ready(needed)
@@ -172,7 +172,7 @@ def _ott(x: Floats, y: Floats, kind: int) -> Ready:
     from ott.solvers.linear import acceleration, sinkhorn
 
     left, right = jnp.asarray(x), jnp.asarray(y)
-    how: dict[str, Any] = {"lse_mode": kind != 1, "norm_error": 1, "inner_iterations": FEW, "threshold": TOL}
+    how: dict[str, Any] = {"lse_mode": kind != 1, "norm_error": 1, "inner_iterations": FEW_ITERATIONS, "threshold": TOL}
     if kind == 2:
         how["anderson"] = acceleration.AndersonAcceleration(memory=5)
 

@@ -287,6 +287,14 @@ def test_options_without_effect_on_a_part_are_named():
         invarot.align(x, y, overlap="auto", seeds=[(0, 0)], search=invarot.Search(seed_weight=2.0))
 
 
+@pytest.mark.parametrize(("size", "why"), [(300, "all sizes are at least the 200"), (100, "rigid motions are fitted")])
+def test_stages_without_effect_on_a_part_are_named(size, why):
+    solver = invarot.Sinkhorn(stages=invarot.Stages(size))
+    found = invarot.align(surface(200, 6), surface(160, 7) @ TURN, translate=True, overlap="auto", solver=solver)
+    assert [note.partition(",")[0] for note in found.notes] == ["stages: no effect"]
+    assert why in found.notes[0]
+
+
 def test_clouds_that_correspond_in_full_have_one_answer_and_cost_nothing_more(monkeypatch):
     x = surface(150, 6)
     y = x[::-1] @ TURN + [1.0, 0.0, 2.0]

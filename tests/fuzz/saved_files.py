@@ -42,15 +42,15 @@ def make_models(folder: Path) -> list[tuple[Path, Kind]]:
     ]
     from invarot.translation.steps import local_centring, penalties
 
-    before = local_centring.FEWEST, penalties.FEWEST
-    local_centring.FEWEST = penalties.FEWEST = 2  # every step is applied
+    before = local_centring.FEWEST_CENTRED, penalties.FEWEST_PENALISED
+    local_centring.FEWEST_CENTRED = penalties.FEWEST_PENALISED = 2  # every step is applied
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             how = recipe("fast", start="axes", local_centring=0.2, match_penalty=0.3, rank_penalty=0.02)
             model = adjust(learn(*sides, how=how, dictionary=[("a0", "b0")]), spelling=0.4)
     finally:
-        local_centring.FEWEST, penalties.FEWEST = before
+        local_centring.FEWEST_CENTRED, penalties.FEWEST_PENALISED = before
     model.save(folder / "translation")
     return [(folder / "entropic", ALIGNMENT), (folder / "sparse", ALIGNMENT), (folder / "translation", TRANSLATION)]
 

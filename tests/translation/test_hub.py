@@ -87,10 +87,20 @@ def test_a_vocabulary_of_noise_is_named(three):
         found.mapped("no")
 
 
-@pytest.mark.parametrize(("how", "sources"), [(recipe("fast", p=2.0), {}), ("fast", {"en": None})])
-def test_refusals(how, sources):
-    with pytest.raises(InputError, match=r"how: |sources: "):
-        learn_many(sources, how=how)
+@pytest.mark.parametrize(
+    "how",
+    [recipe("fast", **one) for one in ({"p": 2.0}, {"overlap": "auto"}, {"stages": (500, 900)}, {"start": "axes"})],
+)
+def test_a_recipe_that_many_vocabularies_cannot_follow_is_refused(how):
+    with pytest.raises(
+        InputError, match="how: expected a recipe with start='auto', p=inf, one stage, no schedule and no"
+    ):
+        learn_many({}, how=how)
+
+
+def test_one_vocabulary_is_refused():
+    with pytest.raises(InputError, match="sources: expected a dict of at least two"):
+        learn_many({"en": None}, how="fast")
 
 
 def test_the_command(three, tmp_path):

@@ -117,8 +117,8 @@ RECORD_ONLY = {"effort", "ordered", "name"}  # the first start is good enough, a
 @pytest.fixture(scope="module")
 def small():
     with pytest.MonkeyPatch.context() as patch:  # the finishing steps, among fewer words than they pay for
-        patch.setattr("invarot.translation.steps.local_centring.FEWEST", 100)
-        patch.setattr("invarot.translation.steps.penalties.FEWEST", 100)
+        patch.setattr("invarot.translation.steps.local_centring.FEWEST_CENTRED", 100)
+        patch.setattr("invarot.translation.steps.penalties.FEWEST_PENALISED", 100)
         source, target, _ = rotated_pair(120, 8)
         yield source, target, learn(source, target, how="fast")
 

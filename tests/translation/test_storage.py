@@ -20,7 +20,7 @@ from ..saved import edit, put_together, split_in_two, take_apart
 def finished(larger_pair):
     """A model in which every step is applied."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("invarot.translation.steps.penalties.FEWEST", 500)
+        patch.setattr("invarot.translation.steps.penalties.FEWEST_PENALISED", 500)
         how = recipe("fast", local_centring=0.2, match_penalty=0.3, rank_penalty=0.02)
         return adjust(learn(*larger_pair[:2], how=how), spelling=0.4)
 

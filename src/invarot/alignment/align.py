@@ -80,14 +80,14 @@ def align(
     seeds : (k, 2) integers, optional
         Known pairs (row of x, row of y). They start the solve and stay in it as a linear term.
     start : str or array
-        "auto" (a raced portfolio), "random", "gaussian", "identity", "seeds", "axes", "signature", "leading", "fused",
+        "auto" (tries many kinds of start, in waves), "random", "gaussian", "identity", "seeds", "axes", "signature", "leading", "fused",
         "relaxation", "clusters", or a map (dx, dy) or a batch of maps (s, dx, dy).
     n_starts : int, optional
         Number of random starts (and no others); all are solved together and the best objective is kept.
     effort : {"quick", "normal", "high", "max"}, optional
         How many waves of starts "auto" may try; "normal" by default.
     require : {"aligned", "coarse"}, optional
-        Raise NotAligned rather than return an alignment with a lesser verdict.
+        Raise NotAligned instead of returning an alignment with a worse verdict.
     device : {"cpu", "cuda", "cuda:1", "auto"}, optional
         Where NumPy points are solved ("auto": on a CUDA device if there is one); the result is NumPy again. Tensors are
         solved where they are.

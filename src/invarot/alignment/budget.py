@@ -54,6 +54,10 @@ class Budget:
     def at_most(self, steps: int) -> Budget:
         return replace(self, max_iter=min(steps, self.max_iter))
 
+    def at_least(self, sweeps: int) -> Budget:
+        """Return the same budget with that many sweeps for a plan, if it has fewer."""
+        return replace(self, plan_max_iter=max(sweeps, self.plan_max_iter))
+
     def roughly(self) -> Budget:
         """Return the budget of a stage before the last: few steps, and no finer than the marginals of its plans."""
         return replace(self, tol=max(self.tol, self.plan_tol)).at_most(ROUGH_STEPS)

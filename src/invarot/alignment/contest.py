@@ -28,15 +28,15 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 @dataclass(frozen=True)
 class Lead:
-    """What a map has before its reflections; 0 where none of them is another answer.
+    """By how much a map is ahead of its reflections; 0 where none of them is another answer.
 
     All but ``drift`` are in standard errors over the points.
     """
 
-    nearer: float = 0.0  # to a target than under the reflection of the highest score
-    drift: float = 0.0  # correlation of the offsets to neighbours, less its mean over the reflections
-    shape: float = 0.0  # agreement of how neighbours spread, less its mean
-    crowding: float = 0.0  # agreement of how near they are, less its mean
+    nearer: float = 0.0  # how much nearer points lie to targets than under the reflection that scores highest
+    drift: float = 0.0  # correlation of the offsets to neighbours, minus its mean over the reflections
+    shape: float = 0.0  # agreement of how neighbours spread, minus its mean
+    crowding: float = 0.0  # agreement of how near they are, minus its mean
 
 
 def run_contest(problem: Problem, w: Array, rng: np.random.Generator) -> Lead:

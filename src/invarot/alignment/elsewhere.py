@@ -1,4 +1,4 @@
-"""Whether two maps send points to clearly other targets: where clouds correspond loosely, maps that differ by less are one answer."""
+"""Whether two maps send points to clearly different targets: where clouds correspond loosely, maps that differ by less are one answer."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
 """Clouds that correspond in part: how much of each has a counterpart, and how near a counterpart has to be.
 
-A pair farther apart than the *cut* is never matched. The cut lies between two distances that the clouds show themselves: the residual
-of the points that are matched, and the distance at which points lie from the nearest target by chance, under random maps. It is their
-geometric mean, at most four residuals, and at least a quarter of the distance between neighbours of one cloud, below which a counterpart
-cannot be mistaken.
+A pair farther apart than the *cut* is never matched. The cut lies between two distances that are measured: the residual of the points
+that are matched, and the distance to the nearest target by chance, under random maps. It is their geometric mean, at most four
+residuals, and at least a quarter of the distance between neighbours of one cloud: a counterpart as near as that cannot be mistaken.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from ..checks import check_number
 from ..errors import InputError
 from ..geometry.surfaces import Sample, measure_relative_gaps
 from ..retrieval.nearest import nearest_distances, neighbour_distances
-from ..retrieval.thinning import FEW
+from ..retrieval.thinning import FEW_DIMENSIONS
 from .tuning import BRIEF_STEPS, FEW_POINTS, LARGEST_CUT, LOOSER, NEVER_FAR, REPEATS, SAME_ANSWER
 
 Floats = np.ndarray[Any, Any]
@@ -130,7 +129,7 @@ def score_map(x: Array, y: Array, w: Array, scales: Scales) -> float:
     z = x @ w
     least = max(scales.least, 1e-12 * scales.chance, float(namespace(z).finfo(z.dtype).smallest_normal))
     neighbour = max(scales.neighbour, least)
-    weight = scales.dimensions if y.shape[1] > FEW else 0.0
+    weight = scales.dimensions if y.shape[1] > FEW_DIMENSIONS else 0.0
     gains = []
     for one, other in ((z, y), (y, z)):
         residual = np.log(np.maximum(to_numpy(nearest_distances(one, other)).astype(np.float64), least))

@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import Array, as_like, machine_epsilon, namespace, to_numpy
 from ..errors import InputError
 from ..geometry.frames import mean_square, weighted_second_moment
-from ..retrieval.thinning import FEW, thin
+from ..retrieval.thinning import FEW_DIMENSIONS, thin
 from .budget import relative_spacing
 from .overlap import Overlap, measure_scales
 from .problem import Problem, variance
@@ -64,7 +64,7 @@ def keep_matched(problem: Problem, w: Array, matched: tuple[Array, Array]) -> tu
         x, y = problem.x[:1], problem.y[:1]
     if problem.affine:
         x, y, w = x[:, :-1], y - w[-1], w[:-1, :]
-    if max(w.shape) <= FEW:
+    if max(w.shape) <= FEW_DIMENSIONS:
         x, y = (as_like(thin(to_numpy(points).astype(np.float64), QUERIES), points) for points in (x, y))
     if problem.affine:
         centre = xp.mean(x, axis=0)

@@ -12,7 +12,7 @@ from ..alignment.result import Alignment
 def lp_invarot(x: Any, y: Any, *, p: float, **options: Any) -> Alignment:
     """Align invariantly to the Schatten ball of exponent ``p``; ``options`` as in :func:`invarot.align`.
 
-    Departures (undone by ``**invarot.paper()``): starts are a raced portfolio instead of one random matrix, and epsilon
+    Departures (undone by ``**invarot.paper()``): many kinds of start are tried instead of one random matrix, and epsilon
     is relative to the data, starts lower and decreases faster.
     """
     return align(x, y, p=p, **options)

@@ -11,7 +11,7 @@ from ..translation import load
 from .app import Retrieval, command, print_json, stderr
 from .shared import Json
 
-FEW = 0.1  # coverage below which the dictionary is probably for other languages
+LOW_COVERAGE = 0.1  # coverage below which the dictionary is probably for other languages
 
 
 @command("evaluate")
@@ -28,7 +28,7 @@ def evaluate_command(
     translation is a hit.
     """
     scores = load(model).evaluate(dictionary, method=retrieval, reverse=reverse)
-    if scores["coverage"] < FEW:
+    if scores["coverage"] < LOW_COVERAGE:
         stderr.print(
             f"only {scores['coverage']:.1%} of the dictionary's source words have a translation in the vocabularies: check "
             "its direction (--reverse)",

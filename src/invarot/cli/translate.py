@@ -30,7 +30,7 @@ def translate_command(
     retrieval: Retrieval = "csls",
     as_json: Json = False,
 ) -> None:
-    """Translate words and print scores, best first. Words not in the vocabulary are reported and skipped, words without a translation so named."""
+    """Translate words and print scores, best first. Words not in the vocabulary are named and skipped; words without a translation are marked."""
     found = load(model)
     asked = list(words) if words and words != [STANDARD] else _read_words()
     if not asked:

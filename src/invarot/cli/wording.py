@@ -15,7 +15,7 @@ OPTIONS = {
 # Advice that is an argument of Python, and what it is here.
 PHRASES = (
     (r" \(overwrite=True\)", ""),
-    (r"a recipe with start='auto', p=inf and no schedule, such as \"best\"", "best or fast"),
+    (r"a recipe with start='auto', p=inf, one stage, no schedule and no overlap, such as \"best\"", "best or fast"),
     (r"\(seeds=\)", "({pairs})"),
     (r'effort="(\w+)"', r"--effort \1"),
     (r'start="auto"', "the preset best"),

@@ -24,7 +24,7 @@ from .motions import extrapolate, find_step, leave_out, make_moves, make_turns, 
 
 Floats = np.ndarray[Any, Any]
 
-NEIGHBOURS = 6  # of a point, whose covariance is its scatter
+SURFACE_NEIGHBOURS = 6  # of a point, whose covariance is its scatter
 OUTLIER = 6.0  # squared residual over its variance, per dimension, from which a pair does not count
 FLAT = 2.0  # variance of residuals along a surface over that across it, at least
 BORDER = 0.35  # squared distance from a point to the mean of its neighbours, over their scatter: 1/7 inside, 0.56 on a straight border
@@ -50,7 +50,7 @@ class Sample:
 def sample_surface(points: Floats) -> Sample:
     """Return the sample of a surface that ``points`` (n, d) are."""
     tree = cKDTree(points)
-    near = tree.query(points, min(NEIGHBOURS + 1, len(points)))[1].reshape(len(points), -1)
+    near = tree.query(points, min(SURFACE_NEIGHBOURS + 1, len(points)))[1].reshape(len(points), -1)
     around = points[near] - points[near].mean(axis=1, keepdims=True)
     return Sample(points, tree, near, np.asarray(np.swapaxes(around, 1, 2) @ around / near.shape[1]))
 
@@ -150,7 +150,7 @@ def measure_relative_gaps(x: Sample, y: Sample, w: Floats) -> tuple[Floats, Floa
 
 def _measure_around(points: Floats, there: Sample) -> tuple[Floats, Floats]:
     """Return the distance of points (n, d) to the nearest of ``there`` times that to the mean of the nearest few, and the nearest."""
-    distance, near = there.tree.query(points, min(NEIGHBOURS + 1, len(there)))
+    distance, near = there.tree.query(points, min(SURFACE_NEIGHBOURS + 1, len(there)))
     distance, near = distance.reshape(len(points), -1), near.reshape(len(points), -1)
     aside = np.linalg.norm(points - there.points[near].mean(axis=1), axis=1)
     return distance[:, 0] * aside, near[:, 0]

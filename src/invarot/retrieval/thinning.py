@@ -8,17 +8,17 @@ import numpy as np
 
 Floats = np.ndarray[Any, Any]
 
-FEW = 3  # dimensions up to which the cells of a grid hold several points
+FEW_DIMENSIONS = 3  # dimensions up to which the cells of a grid hold several points
 
 
 def thin(points: Floats, count: int) -> Floats:
     """Return about ``count`` points of even density: the means of the cells of a grid; all points if there are no more.
 
-    In more than `FEW` dimensions cells would hold one point each: there, every k-th point.
+    In more than `FEW_DIMENSIONS` dimensions cells would hold one point each: there, every k-th point.
     """
     if len(points) <= count:
         return points
-    if points.shape[1] > FEW:
+    if points.shape[1] > FEW_DIMENSIONS:
         return points[:: -(-len(points) // count)]
     low, extent = points.min(axis=0), float(np.ptp(points, axis=0).max())
     small, large = extent / 1024, extent

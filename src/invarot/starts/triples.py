@@ -20,7 +20,7 @@ Floats = np.ndarray[Any, Any]
 
 BATCHES = 10  # of triples, at most, for each kind of descriptor
 DRAWS = 100_000  # triples drawn, in a batch
-FEW_PROBES, PROBES = 40, 150  # points of each cloud that compare maps, first and last
+FIRST_COMPARED, COMPARED = 40, 150  # points of each cloud that compare maps, first and last
 FITTED = 1_000  # triples whose maps are compared
 IMPROVED = 20  # maps that are improved
 ROUNDS = 12  # of nearest points
@@ -60,7 +60,7 @@ class Poses:
     def __init__(self, x: Floats, y: Floats, far: float, proper: bool, rng: np.random.Generator) -> None:
         self.x, self.y, self.far, self.proper, self.rng = x, y, far, proper, rng
         self.trees = cKDTree(x), cKDTree(y)
-        self.probes = [points[rng.permutation(len(points))[:PROBES]] for points in (x, y)]
+        self.probes = [points[rng.permutation(len(points))[:COMPARED]] for points in (x, y)]
 
     def of_triples(self, i: Floats, j: Floats, *, width: float) -> Floats:
         """Return the most promising maps of a batch of triples of the candidate pairs (x[i], y[j]): edges agree to within ``width``."""
@@ -77,7 +77,7 @@ class Poses:
         maps = fit_rigid_maps(x[i[chosen]], y[j[chosen]], even, proper=self.proper)
         if not self.proper and d == 3:  # three points fit a map and its mirror image
             maps = np.concatenate([maps, fit_rigid_maps(x[i[chosen]], y[j[chosen]], even, proper=True)])
-        maps = maps[np.argsort(self.measure(maps, FEW_PROBES))[: 5 * IMPROVED]]
+        maps = maps[np.argsort(self.measure(maps, FIRST_COMPARED))[: 5 * IMPROVED]]
         return maps[np.argsort(self.measure(maps))[:IMPROVED]]
 
     def improve(self, maps: Floats) -> Floats:
@@ -86,7 +86,7 @@ class Poses:
             maps = self._follow_nearest(maps)
         return maps
 
-    def measure(self, maps: Floats, count: int = PROBES) -> Floats:
+    def measure(self, maps: Floats, count: int = COMPARED) -> Floats:
         """Return the mean logarithm (s,) of the distances of probes of both sides to the other cloud."""
         found = [tree.query(points, distance_upper_bound=self.far)[0] for points, tree in self._place(maps, count)]
         return np.mean([np.mean(np.log(np.clip(one / self.far, 0.05, 1.0)), axis=1) for one in found], axis=0)
@@ -96,7 +96,7 @@ class Poses:
         apart = self.probes[0] @ (maps - w)[:, :-1] + (maps - w)[:, -1:]
         return np.sqrt(np.mean(np.sum(apart**2, axis=2), axis=1))
 
-    def _place(self, maps: Floats, count: int = PROBES) -> list[tuple[Floats, cKDTree]]:
+    def _place(self, maps: Floats, count: int = COMPARED) -> list[tuple[Floats, cKDTree]]:
         """Return the probes of x moved (s, k, d), with the tree of y; and those of y moved back, with the tree of x."""
         linear, offset = maps[:, :-1], maps[:, -1:]
         left, right = (points[:count] for points in self.probes)

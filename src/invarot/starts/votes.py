@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial import cKDTree
 
-from ..retrieval.thinning import FEW
+from ..retrieval.thinning import FEW_DIMENSIONS
 from .neighbourhoods import COUNTS, describe_neighbourhoods
 
 Floats = np.ndarray[Any, Any]
@@ -37,7 +37,7 @@ def vote_for_maps(x: Floats, y: Floats, *, translate: bool, proper: bool, scale:
     """
     units = [neighbour_distance(points) or 1.0 for points in (x, y)]
     spacing = max(units)
-    few = max(x.shape[1], y.shape[1]) <= FEW
+    few = max(x.shape[1], y.shape[1]) <= FEW_DIMENSIONS
     described = [
         describe_neighbourhoods(points / unit if scale else points, balls=few, most=min(len(x), len(y)) - 1)
         for points, unit in zip((x, y), units, strict=True)

@@ -21,7 +21,7 @@ from .progress import Listener, Progress
 from .recipe import PRESETS, Recipe, change_recipe, recipe
 from .steps.shape import SIDES, Work
 
-FEWEST = 10  # words per side
+FEWEST_WORDS = 10  # words per side
 
 
 def learn(
@@ -90,7 +90,7 @@ def learn(
     check_flag(progress, "progress")
     source, target = read_checked(source, "source"), read_checked(target, "target")
     if keep is not None:
-        check_count(keep, "keep", low=FEWEST)
+        check_count(keep, "keep", low=FEWEST_WORDS)
     work = Work(
         source=source, target=target, x=source.vectors, y=target.vectors, recipe=chosen, rng=check_rng(rng), device=where,
         memory=memory, keep=keep, progress=Progress(on_event, dictionary),
@@ -160,8 +160,8 @@ def check_device(device: Any) -> str:
 
 def read_checked(value: Any, name: str) -> Vectors:
     vectors = read_vectors(value)
-    if len(vectors) < FEWEST:
-        raise InputError(f"{name}: expected at least {FEWEST} words, got {len(vectors)}; read more of them")
+    if len(vectors) < FEWEST_WORDS:
+        raise InputError(f"{name}: expected at least {FEWEST_WORDS} words, got {len(vectors)}; read more of them")
     return vectors
 
 

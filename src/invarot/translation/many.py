@@ -18,7 +18,7 @@ from ..words.preprocessing import Preprocessing
 from ..words.vectors import Vectors
 from .hub import Hub
 from .joint import refine_many
-from .learn import FEWEST, check_device, read_checked
+from .learn import FEWEST_WORDS, check_device, read_checked
 from .recipe import Recipe, recipe
 from .steps import refine, solve
 
@@ -44,7 +44,7 @@ def learn_many(
     ----------
     sources : dict of name to Vectors, path or gensim ``KeyedVectors``
     how : Recipe or {"best", "fast"}
-        With ``start="auto"``, p = inf, no schedule and one stage.
+        With ``start="auto"``, p = inf, one stage, no schedule and no overlap.
     rng, device, memory, keep
         As in :func:`invarot.translation.learn`.
     n_jobs : int
@@ -55,14 +55,10 @@ def learn_many(
     Hub
     """
     chosen = recipe(how) if isinstance(how, str) else how
-    if (
-        not isinstance(chosen, Recipe)
-        or chosen.start != "auto"
-        or chosen.p != float("inf")
-        or chosen.schedule is not None
-    ):
+    if not isinstance(chosen, Recipe) or not _is_plain(chosen):
         raise InputError(
-            f'how: expected a recipe with start=\'auto\', p=inf and no schedule, such as "best", got {how!r}; use "best"'
+            "how: expected a recipe with start='auto', p=inf, one stage, no schedule and no overlap, such as \"best\", "
+            f'got {how!r}; use "best"'
         )
     if not isinstance(sources, Mapping) or len(sources) < 2:
         raise InputError(
@@ -71,7 +67,7 @@ def learn_many(
     where = check_device(device)
     vectors = {str(name): read_checked(one, str(name)) for name, one in sources.items()}
     if keep is not None:
-        check_count(keep, "keep", low=FEWEST)
+        check_count(keep, "keep", low=FEWEST_WORDS)
     prepared, clouds = {}, {}
     for name, words in vectors.items():
         prepared[name], rows = Preprocessing(chosen.prepare).fit_apply(np.ascontiguousarray(words.vectors, np.float32))
@@ -86,6 +82,12 @@ def learn_many(
     kept = {name: vectors[name] if keep is None else vectors[name].first(keep) for name in found.maps}
     solved = {name: to_numpy(one) for name, one in found.maps.items()}
     return Hub(kept, {name: prepared[name] for name in kept}, solved, refined, found.pairs, found.unrelated, chosen)
+
+
+def _is_plain(chosen: Recipe) -> bool:
+    """Return whether the solve of a recipe is one that many vocabularies can have in common."""
+    free = chosen.schedule is None and chosen.overlap is None
+    return free and chosen.start == "auto" and chosen.p == float("inf") and len(chosen.stages) == 1
 
 
 def _refine(

@@ -21,7 +21,7 @@ LOGS = np.log(np.arange(1, 601)) - np.log(np.arange(1, 601)).mean()
 def _few():
     """Penalties among fewer words than they pay for, so that tests are quick."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("invarot.translation.steps.penalties.FEWEST", 500)
+        patch.setattr("invarot.translation.steps.penalties.FEWEST_PENALISED", 500)
         yield
 
 

@@ -1,4 +1,4 @@
-"""Out of an optimum that is right but for a few directions: solve on from the map that fits mutual neighbours.
+"""Leave an optimum that is wrong in a few directions: continue from the map that fits mutual neighbours.
 
 In directions with little spread a wrong sign costs little, so that the alternation can settle with a few of them mirrored. Most points
 still lie next to their right targets, and those that are each other's nearest are nearly all right: the map fitted to these has

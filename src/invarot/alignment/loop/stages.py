@@ -8,7 +8,7 @@ import numpy as np
 
 from ...arrays import Array, is_torch, namespace, to_numpy
 from ...retrieval.kmeans import kmeans
-from ...retrieval.thinning import FEW, thin
+from ...retrieval.thinning import FEW_DIMENSIONS, thin
 from ..budget import Budget
 from ..problem import Problem
 from ..tuning import BRIEF_STEPS, COARSE_EPSILON, LOOSER, STAGE_POINTS
@@ -69,7 +69,12 @@ def thinned(problem: Problem, size: int) -> Problem:
 def subproblem(problem: Problem, size: int, rng: np.random.Generator) -> Problem:
     """Return at most ``size`` points per cloud: the first if rows are ordered, else random ones, or centroids."""
     stages = problem.budgets.stages
-    if problem.overlap is not None and stages is None and problem.y.shape[1] <= FEW and not is_torch(problem.x):
+    if (
+        problem.overlap is not None
+        and stages is None
+        and problem.y.shape[1] <= FEW_DIMENSIONS
+        and not is_torch(problem.x)
+    ):
         return thinned(problem, size)
     parts = []
     for points, weights, rows in ((problem.x, problem.a, problem.rows), (problem.y, problem.b, problem.columns)):

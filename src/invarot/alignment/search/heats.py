@@ -24,7 +24,7 @@ Floats = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class Lap:
-    """What a heat needs of a solved batch: small, and on the host, since another process may have solved it."""
+    """What a heat needs of a solved batch: small NumPy arrays, since another process may have solved it."""
 
     maps: Floats  # (s, dx, dy)
     values: Floats  # (s,)

@@ -1,7 +1,7 @@
 """The choice among rigid motions in the plane and in space, where clouds are samples of surfaces.
 
-Motions are fitted and compared on the surfaces, each with the other answers that the shape invites: a body of revolution slides about
-its axis, a wall along itself, a box turns onto itself. What a few coincident points would win is lost on the rest.
+Motions are fitted and compared on the surfaces, each beside other motions that could fit such a shape: a body of revolution turns about
+its axis, a wall slides along itself, a box turns onto itself.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Clouds:
         return measure_misfit(self.x, self.y, w, self.probes if some else None)
 
     def look_at(self, w: Floats) -> Fit:
-        """Return what all points say of a motion."""
+        """Measure a motion on all points."""
         misfit = self.measure(w)
         return Fit(w, misfit, ~find_unseen(self.x, self.y, w, misfit))
 
@@ -67,7 +67,7 @@ class Clouds:
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """A motion (d + 1, d), the misfit of all points, and those that the other cloud can speak of."""
+    """A motion (d + 1, d), the misfit of all points, and which points lie where the other cloud was sampled."""
 
     map: Floats
     misfit: Floats
@@ -100,7 +100,7 @@ def choose_motion(x: Floats, y: Floats, maps: Floats, *, proper: bool, stay: boo
 
 
 def choose_best(clouds: Clouds, maps: list[Floats], *, stay: bool = False) -> Chosen:
-    """Return the motion that beats the others, and those of which it cannot be told; ``stay``: the first, whatever beats it."""
+    """Return the motion that beats the others, and those it cannot be told from; ``stay``: the first, whatever beats it."""
     fits = [clouds.look_at(w) for w in maps]
     ahead = np.array([[compare(clouds, one, other) for other in fits] for one in fits])
     best = 0 if stay else int(np.argmax(ahead.min(axis=1)))
@@ -111,8 +111,8 @@ def choose_best(clouds: Clouds, maps: list[Floats], *, stay: bool = False) -> Ch
 def compare(clouds: Clouds, one: Fit, other: Fit) -> float:
     """Return by how many standard errors a motion fits better than another, the mean of two answers.
 
-    Among all points, a motion that covers more of the clouds wins, though a part that a scan has not seen is no contradiction. Among
-    the points that the other cloud can speak of under both motions, a motion that hardly touches it would win. Neither is enough.
+    Among all points, a motion that covers more of the clouds wins, although a part that a scan has not seen contradicts nothing. Among
+    the points that lie where the other cloud was sampled under both motions, one with hardly any overlap would win. So both count.
     """
     behind = other.misfit - one.misfit
     both = one.seen & other.seen
@@ -120,7 +120,7 @@ def compare(clouds: Clouds, one: Fit, other: Fit) -> float:
 
 
 def propose_rivals(clouds: Clouds, w: Floats, *, proper: bool) -> list[Floats]:
-    """Return other motions (d + 1, d) that the shape of the matched part invites, from the motion w.
+    """Return other motions (d + 1, d) that could fit a shape like the matched part, from the motion w.
 
     The best places on the way of the weakest motion, and the turns (and reflections) of the principal axes onto each other.
     """
@@ -133,9 +133,9 @@ def propose_rivals(clouds: Clouds, w: Floats, *, proper: bool) -> list[Floats]:
 
 
 def slip_away(clouds: Clouds, w: Floats) -> list[Floats]:
-    """Return the places (d + 1, d) with the least misfit on the way that the pairs resist least, both ways from the motion w.
+    """Return the motions (d + 1, d) with the least misfit along the motion that pairs resist least, both ways from w.
 
-    Once around an axis that runs through the clouds, else as far as half their size. All but this motion is fitted on the way.
+    Once around an axis that runs through the clouds, else as far as half their size. All other motions are fitted on the way.
     """
     slip = find_slip(clouds.x, clouds.y, w, clouds.reach)
     if slip is None:

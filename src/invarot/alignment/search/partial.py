@@ -12,7 +12,7 @@ import numpy as np
 from ...arrays import Array, as_like, namespace, to_numpy
 from ...geometry.orthogonal import RotationGroup
 from ...geometry.surfaces import Sample, measure_gaps, sample_surface, show_surfaces, slide_on_surfaces
-from ...retrieval.thinning import FEW, thin
+from ...retrieval.thinning import FEW_DIMENSIONS, thin
 from ...starts.triples import find_rigid_maps
 from ...starts.votes import vote_for_copies, vote_for_maps
 from ..budget import Budget
@@ -20,7 +20,7 @@ from ..candidate import Candidate, Found
 from ..evidence import try_unseen
 from ..history import StartRecord, Status
 from ..loop.alternate import continue_from, make_candidate, solve_from
-from ..loop.stages import solve_in_stages, subproblem
+from ..loop.stages import solve_in_stages, stage_sizes, subproblem
 from ..overlap import choose_cut, match_on_surfaces, score_map
 from ..problem import Problem, distinct, same_answer
 from ..tuning import (
@@ -37,7 +37,7 @@ from ..tuning import (
 from ..unmatched import keep_matched
 from .asked import Asked
 from .motions import Clouds, choose_best, choose_motion
-from .search import make_starts, make_waves, solve_wave
+from .search import make_starts, make_waves, note_unused_solver, solve_wave
 
 Floats = np.ndarray[Any, Any]
 BEFORE_RACE = ("seeds", "triples", "votes", "copies")  # the starts of "auto" that come before the ordinary race
@@ -77,25 +77,30 @@ def search_partial(problem: Problem, plain: Problem, asked: Asked, rng: np.rando
         if solved.clear or same or explains_unseen_part(problem, solved.candidate, rng):
             break
     records = tuple(StartRecord(one.candidate.name, one.candidate.objective, True) for one in found)
+    notes = note_unused(problem, asked, [one.candidate for one in found])
     if rigid:  # the last has been compared with those before
-        return Found((found[-1].candidate, *found[-1].rivals), records, notes=note_unused(problem, asked, records))
+        return Found((found[-1].candidate, *found[-1].rivals), records, notes=notes)
     found.sort(key=lambda one: one.score, reverse=True)
     stacked = namespace(problem.x).stack([one.candidate.map for one in found])
     order = distinct(problem, stacked, range(len(found)))
     answers = [found[k].candidate for k in order if found[k].score >= (1 - SLACK) * found[0].score]
-    return Found((*answers, *found[0].rivals), records, notes=note_unused(problem, asked, records))
+    return Found((*answers, *found[0].rivals), records, notes=notes)
 
 
-def note_unused(problem: Problem, asked: Asked, records: tuple[StartRecord, ...]) -> tuple[str, ...]:
-    """Return notes on options that had no effect, or less than elsewhere, and why."""
-    notes = []
+def note_unused(problem: Problem, asked: Asked, solved: list[Candidate]) -> tuple[str, ...]:
+    """Return notes on options that had no effect on these candidates, or less than elsewhere, and why."""
+    notes = note_unused_solver(problem)
+    raced = not all(one.name in BEFORE_RACE for one in solved)
+    fitted = all(step.stage == "plan" for one in solved for step in one.history)
+    if stage_sizes(problem, problem.budgets.solve) and problem.budgets.stages is not None and fitted and not raced:
+        notes.append("stages: no effect, since rigid motions are fitted to surfaces, not in stages")
     if asked.pairs is not None:
         notes.append("seeds: a start only, since plans of a part have no term for known pairs")
     given = {"ordered": problem.ordered, "side": asked.side is not None, "n_jobs": asked.n_jobs > 1}
     if asked.name != "auto":
         if given["n_jobs"]:
             notes.append("n_jobs: no effect, since the starts of a part are solved one after the other")
-    elif all(record.name in BEFORE_RACE for record in records):
+    elif not raced:
         notes += [f"{name}: no effect, since the search ended before a race" for name, used in given.items() if used]
     return tuple(notes)
 
@@ -106,7 +111,7 @@ def propose(problem: Problem, plain: Problem, asked: Asked, rng: np.random.Gener
         yield asked.name, with_offset(problem, make_starts(plain, asked, rng).maps)
         return
     if asked.pairs is not None:
-        yield "seeds", with_offset(problem, make_starts(plain, replace(asked, name="seeds"), rng).maps)
+        yield "seeds", with_offset(problem, make_starts(plain, asked, rng, "seeds").maps)
     x, y = (thin(to_numpy(points).astype(np.float64), QUERIES) for points in (plain.x, plain.y))
     proper = isinstance(problem.maps, RotationGroup)
     if min(len(x), len(y)) > PER_DIMENSION * max(x.shape[1], y.shape[1]) and x.shape[1] <= y.shape[1]:
@@ -197,8 +202,7 @@ def find_plan(problem: Problem, w: Array, name: str) -> Candidate:
 
 def last_budget(problem: Problem) -> Budget:
     """Return what the last plan may spend."""
-    budget = problem.budgets.solve
-    return replace(budget.at_floor(), plan_max_iter=max(budget.plan_max_iter, PLAN_SWEEPS))
+    return problem.budgets.solve.at_floor().at_least(PLAN_SWEEPS)
 
 
 def slide(problem: Problem, x: Sample, y: Sample, w: Floats) -> Floats | None:
@@ -214,7 +218,7 @@ def slide(problem: Problem, x: Sample, y: Sample, w: Floats) -> Floats | None:
 def is_rigid(problem: Problem) -> bool:
     """Return whether clouds of a problem are laid on each other by rigid motions of the plane or of space."""
     same = problem.x.shape[1] == problem.y.shape[1] + 1
-    return problem.affine and not problem.scale and 2 <= problem.y.shape[1] <= FEW and same
+    return problem.affine and not problem.scale and 2 <= problem.y.shape[1] <= FEW_DIMENSIONS and same
 
 
 def on_host(problem: Problem) -> tuple[Floats, Floats]:

@@ -124,19 +124,13 @@ def explains_unseen(problem: Problem, w: Array, rng: np.random.Generator) -> boo
 
 def note_unused(problem: Problem, asked: Asked, records: tuple[StartRecord, ...]) -> tuple[str, ...]:
     """Return notes on options that had no effect on the search of these starts, and why."""
-    notes = []
-    moved = problem.budgets.moved
-    if moved is not None:
-        end = f"{moved.epsilon:.2g}" + ("" if moved.floor == moved.epsilon else f" to {moved.floor:.2g}")
-        notes.append(f"schedule: epsilon {end} instead, which {problem.x.dtype} can tell from 0 and from infinity")
+    notes = note_unused_solver(problem)
     stages = problem.budgets.stages
     sizes = stage_sizes(problem, problem.budgets.solve)
     subsampled = race_points(len(records)) if asked.name == "auto" else count_drawn(asked.name)
     first_rows = subsampled is not None and problem.largest > subsampled
     if problem.ordered and not first_rows and not (sizes and (stages is None or stages.of == "points")):
         notes.append(f"ordered: no effect, since no rows were drawn from {problem.largest} points")
-    if stages is not None and stages.as_tuple() and not sizes:
-        notes.append(f"stages: no effect, since all sizes are at least the {problem.largest} points of the clouds")
     if asked.side is not None and not any(record.name == "signature" for record in records):
         notes.append("side: no effect, since the search ended before a signature start")
     finished = sum(record.finished for record in records)
@@ -145,27 +139,39 @@ def note_unused(problem: Problem, asked: Asked, records: tuple[StartRecord, ...]
     return tuple(notes)
 
 
+def note_unused_solver(problem: Problem) -> list[str]:
+    """Return notes on options of the solver that had another effect than asked for, or none."""
+    notes, moved, stages = [], problem.budgets.moved, problem.budgets.stages
+    if moved is not None:
+        end = f"{moved.epsilon:.2g}" + ("" if moved.floor == moved.epsilon else f" to {moved.floor:.2g}")
+        notes.append(f"schedule: epsilon {end} instead, which {problem.x.dtype} can tell from 0 and from infinity")
+    if stages is not None and stages.as_tuple() and not stage_sizes(problem, problem.budgets.solve):
+        notes.append(f"stages: no effect, since all sizes are at least the {problem.largest} points of the clouds")
+    return notes
+
+
 def count_drawn(start: str) -> int | None:
     """Return how many rows of larger clouds a start uses; None: all of them."""
     options = signature(STARTS[start]).parameters if start in STARTS else {}
     return next((options[name].default for name in ("size", "sizes", "n_points") if name in options), None)
 
 
-def make_starts(problem: Problem, asked: Asked, rng: np.random.Generator) -> Wave:
-    """Return the maps of one kind of start."""
+def make_starts(problem: Problem, asked: Asked, rng: np.random.Generator, name: str | None = None) -> Wave:
+    """Return the maps of one kind of start; by default of the one that was asked for."""
+    name = name or asked.name
     if asked.maps is not None:
-        return Wave(asked.maps, [asked.name] * asked.maps.shape[0])
+        return Wave(asked.maps, [name] * asked.maps.shape[0])
     options: dict[str, Any] = {"rng": rng}
-    if asked.name in DRAWN:
+    if name in DRAWN:
         options["n_starts"] = asked.n_starts or 1
-    if asked.name == "seeds":
+    if name == "seeds":
         options["pairs"] = asked.pairs
-    if asked.name in ("seeds", "signature", "fused", "leading", "relaxation"):
+    if name in ("seeds", "signature", "fused", "leading", "relaxation"):
         options["ordered"] = problem.ordered
-    if asked.name == "signature":
+    if name == "signature":
         options.update(side=asked.side, side_weight=asked.side_weight)
-    maps = STARTS[asked.name](problem.x, problem.y, problem.a, problem.b, **options)
-    return Wave(problem.maps.fit(maps), [asked.name] * maps.shape[0])
+    maps = STARTS[name](problem.x, problem.y, problem.a, problem.b, **options)
+    return Wave(problem.maps.fit(maps), [name] * maps.shape[0])
 
 
 def solve_all(problem: Problem, wave: Wave, asked: Asked, rng: np.random.Generator) -> Found:

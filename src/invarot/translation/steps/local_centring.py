@@ -17,13 +17,13 @@ from ...words.vectors import Vectors
 from .shape import SIDES, Known, Side, Step, StepRecord, Work, find_obstacle
 
 NAME = "local centring"
-NEIGHBOURS = 50  # per word, or a hundredth of a small vocabulary
-FEWEST = 500  # words per side: a hundredth of fewer is too small a neighbourhood
+LOCAL_WORDS = 50  # per word, or a hundredth of a small vocabulary
+FEWEST_CENTRED = 500  # words per side: a hundredth of fewer is too small a neighbourhood
 
 
 def fit_local_centring(work: Work) -> tuple[StepRecord, Work]:
     """Find the neighbours of each word in its own language."""
-    obstacle = find_obstacle(work, ("local_centring",), FEWEST)
+    obstacle = find_obstacle(work, ("local_centring",), FEWEST_CENTRED)
     if obstacle is not None:
         return StepRecord(NAME, False, obstacle), work
     share = work.recipe.local_centring
@@ -57,7 +57,7 @@ def find_neighbours(z: Array, pool: Array | None = None) -> Array:
     """
     own = pool is None
     pool = z if pool is None else pool
-    count = max(1, min(NEIGHBOURS, pool.shape[0] // 100))
+    count = max(1, min(LOCAL_WORDS, pool.shape[0] // 100))
     found, _ = neighbours(z, pool, method="cosine", k=count + own)
     if not own:
         return found

@@ -22,7 +22,7 @@ from .shape import SIDES, Known, Side, Step, StepRecord, Work, find_obstacle
 
 NAME = "penalties"
 FIELDS = ("match_penalty", "rank_penalty")
-FEWEST = 10_000  # words per side: among fewer they gained nothing
+FEWEST_PENALISED = 10_000  # words per side: among fewer they gained nothing
 CONSTANT = (
     0.3  # the coordinate that multiplies the other side's penalty; small, so that it changes little inside a language
 )
@@ -33,7 +33,7 @@ Floats = np.ndarray[Any, Any]
 
 def fit_penalties(work: Work) -> tuple[StepRecord, Work]:
     """Find the cosine of each word to its best match."""
-    obstacle = find_obstacle(work, FIELDS, FEWEST)
+    obstacle = find_obstacle(work, FIELDS, FEWEST_PENALISED)
     if obstacle is not None:
         return StepRecord(NAME, False, obstacle), work
     values = {name: float(getattr(work.recipe, name)) for name in FIELDS}

@@ -15,7 +15,7 @@ from .operands import Operand
 
 AFTER = 2  # streamed sweeps before the matrix is stored: computing it costs about as much as it saves in two sweeps
 LIFT = 14.0  # log2: rows sum to 2¹⁴, so that half precision holds entries down to 10⁻¹² of their row
-REACH = 8.0  # how far v may change before the matrix is recomputed
+DRIFT = 8.0  # how far v may change before the matrix is recomputed
 
 
 @triton.jit
@@ -67,7 +67,7 @@ class KeptCost(KernelCost):
             self.sweeps <= AFTER or marginals is not None
         ):  # what has no counterpart is outside the range of half precision
             return super().sweep(v, marginals)
-        if self.kernel is None or float(namespace(v).max(namespace(v).abs(v - self.v))) > REACH:
+        if self.kernel is None or float(namespace(v).max(namespace(v).abs(v - self.v))) > DRIFT:
             u, fresh = super().sweep(v)
             self._make(u, v)
             return u, fresh
