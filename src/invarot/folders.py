@@ -153,7 +153,7 @@ def decode(value: Any) -> Any:
 def _check_folder(folder: Path, kind: Kind) -> None:
     if not folder.is_dir():
         raise InputError(
-            f"path: expected a folder that an {kind.format} was saved to, got {folder}, which is not a folder"
+            f"path: expected a folder that an {kind.format} was saved to, got {folder}, which is not a folder; name the folder that save wrote"
         )
     if not holds_model(folder, kind):
         other = next((one for one in KINDS if holds_model(folder, one)), None)
@@ -171,7 +171,9 @@ def _read_metadata(header: bytes) -> str | None:
 def _parse_facts(text: str | bytes | None, folder: Path, kind: Kind) -> dict[str, Any]:
     facts = None if text is None else json.loads(text)
     if not isinstance(facts, dict) or facts.get("format") != kind.format:
-        raise InputError(f"path: expected an {kind.format} in {folder}, got a file not written by this library")
+        raise InputError(
+            f"path: expected an {kind.format} in {folder}, got a file not written by this library; name a folder that save wrote"
+        )
     version = facts.get("format_version")
     if version != kind.version:
         raise InputError(

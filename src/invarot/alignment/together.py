@@ -21,7 +21,7 @@ def check_together(maps: Maps, solver: Solver, scale: bool, dx: int, dy: int) ->
         )
     if scale and (not math.isinf(maps.p) or solver.objective == "transport"):
         raise InputError(
-            "scale: expected p=inf and objective='simplified', where a scale on top is a closed form; "
+            "scale: expected p=inf and objective='simplified', where a scale on top is a closed form, "
             f"got p={maps.p:g} and objective={solver.objective!r}; set radius instead"
         )
     least = PER_DIMENSION * min(dx, dy)
@@ -32,7 +32,7 @@ def check_together(maps: Maps, solver: Solver, scale: bool, dx: int, dy: int) ->
         )
     if scale and maps.radius is not None:
         raise InputError(
-            f"radius: expected None with scale=True, which finds the size of the map itself; got {maps.radius:g}; "
+            f"radius: expected None with scale=True, which finds the size of the map itself, got {maps.radius:g}; "
             "leave one of them out"
         )
 

@@ -77,7 +77,9 @@ def check_pairs(pairs: Any, weights: Any, n: int, m: int) -> tuple[Array, Array,
     try:
         found = np.asarray(to_numpy(pairs) if hasattr(pairs, "shape") else pairs)
     except ValueError as error:
-        raise InputError(f"pairs: expected integers of shape (k, 2), got rows of unequal length ({error})") from error
+        raise InputError(
+            f"pairs: expected integers of shape (k, 2), got rows of unequal length ({error}); pass two row numbers per pair"
+        ) from error
     if found.ndim != 2 or found.shape[1] != 2 or found.shape[0] < 1 or not np.issubdtype(found.dtype, np.integer):
         raise InputError(
             f"pairs: expected integers of shape (k, 2), k ≥ 1, got {found.dtype} of shape {found.shape}; "

@@ -49,7 +49,9 @@ def parse(address: str) -> Place:
     engine, colon, rest = body.partition(":")
     if not colon or engine not in ENGINES:
         if len(engine) > 1 and colon and os.sep not in engine and not Path(body).suffix:
-            raise InputError(f"store: expected a file or one of {', '.join(ENGINES)}, got {engine!r} in {address!r}")
+            raise InputError(
+                f"store: expected a file or one of {', '.join(ENGINES)}, got {engine!r} in {address!r}; name one of these"
+            )
         return Place("", body, "", options)
     where, _, collection = rest.rpartition("#")
     if not where or not collection:

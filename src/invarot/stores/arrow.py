@@ -56,7 +56,9 @@ class _Table:
             return int(size)
         first = next((one.column(vector)[0].as_py() for one in self._batches(1) if one.num_rows), None)
         if not first:
-            raise InputError(f"{self.address}: expected rows with vectors, got an empty table or an empty first vector")
+            raise InputError(
+                f"{self.address}: expected rows with vectors, got an empty table or an empty first vector; name another store"
+            )
         return len(first)
 
     def begin(self, info: Info, size: int) -> int:

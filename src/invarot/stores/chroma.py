@@ -36,7 +36,7 @@ class ChromaCollection:
         collection = self._open()
         first = self._call(lambda _: collection.get(limit=1, include=["embeddings"]))["embeddings"]
         if not len(first):
-            raise InputError(f"{self.address}: expected rows with vectors, got an empty collection")
+            raise InputError(f"{self.address}: expected rows with vectors, got an empty collection; name another one")
         space = (collection.configuration.get("hnsw") or {}).get("space", "l2")
         named = {value: key for key, value in METRICS.items()}
         return Info(self._call(lambda _: collection.count()), len(first[0]), named.get(space, "l2"))
@@ -67,7 +67,9 @@ class ChromaCollection:
         try:
             self._call(make)
         except (ValueError, _errors().InvalidArgumentError) as error:
-            raise InputError(f"{self.address}: expected a name that Chroma allows, got {error}") from error
+            raise InputError(
+                f"{self.address}: expected a name that Chroma allows, got {error}; choose another name"
+            ) from error
         return 0
 
     def _whole_rows(self, expected: int, size: int) -> int:
@@ -122,7 +124,7 @@ class ChromaCollection:
             return work(_client(self.where))
         except damaged as error:
             raise InputError(
-                f"{self.address}: expected a collection that Chroma can read, got a damaged one ({error})"
+                f"{self.address}: expected a collection that Chroma can read, got a damaged one ({error}); restore it from a copy"
             ) from error
 
 
@@ -134,7 +136,9 @@ def _split(id: Any, payload: dict[str, Any]) -> tuple[dict[str, Any] | None, str
     """Split a payload into Chroma's metadata and document."""
     text = payload.get(DOCUMENT)
     if text is not None and not isinstance(text, str):
-        raise InputError(f"payload: expected a string in {DOCUMENT!r}, got {type(text).__name__} in row {id!r}")
+        raise InputError(
+            f"payload: expected a string in {DOCUMENT!r}, got {type(text).__name__} in row {id!r}; convert it to a string"
+        )
     return {key: value for key, value in payload.items() if key != DOCUMENT} or None, text
 
 

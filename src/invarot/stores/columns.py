@@ -34,13 +34,15 @@ def choose_columns(schema: Any, options: dict[str, str], address: str) -> tuple[
     asked = options.get("vector")
     known = [name for name in VECTOR_NAMES if name in lists]
     if asked is not None and asked not in lists:
-        raise InputError(f"{address}: expected a column of vectors {asked!r}, got columns of vectors {lists}")
+        raise InputError(
+            f"{address}: expected a column of vectors {asked!r}, got columns of vectors {lists}; name one of these"
+        )
     if asked is None and len(lists) != 1 and len(known) != 1:
         raise InputError(f"{address}: expected one column of vectors, got {lists}; add ?vector=NAME to the address")
     vector = asked or (known[0] if len(known) == 1 else lists[0])
     name = options.get("id")
     if name is not None and name not in schema.names:
-        raise InputError(f"{address}: expected a column of ids {name!r}, got columns {schema.names}")
+        raise InputError(f"{address}: expected a column of ids {name!r}, got columns {schema.names}; name one of these")
     return vector, name or next((one for one in ID_NAMES if one in schema.names), None)
 
 
@@ -75,7 +77,9 @@ def from_arrow(table: Any, vector: str, id: str | None, address: str, start: int
     rows = table.drop_columns([vector]).to_pylist()
     ids = list(range(start, start + len(rows))) if id is None else [row.pop(id) for row in rows]
     if None in ids:
-        raise InputError(f"{address}: expected an id in every row, got null in row {start + ids.index(None)}")
+        raise InputError(
+            f"{address}: expected an id in every row, got null in row {start + ids.index(None)}; give it one, or drop the row"
+        )
     field = table.schema.field(JSON_NAME) if JSON_NAME in table.schema.names else None
     if field is not None and (field.metadata or {}).items() >= JSON_MARK.items():
         rows = [json.loads(row[JSON_NAME]) for row in rows]
@@ -129,4 +133,4 @@ def _to_json(payload: dict[str, Any], address: str) -> str:
     try:
         return json.dumps(payload, ensure_ascii=False)
     except TypeError as error:
-        raise InputError(f"{address}: expected a payload that JSON can hold, got {error}") from error
+        raise InputError(f"{address}: expected a payload that JSON can hold, got {error}; convert it first") from error

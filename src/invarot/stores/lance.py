@@ -52,7 +52,9 @@ class LanceTable:
             return int(size)
         first = self._open().search().limit(1).to_arrow().column(vector).to_pylist()
         if not first or not first[0]:
-            raise InputError(f"{self.address}: expected rows with vectors, got an empty table or an empty first vector")
+            raise InputError(
+                f"{self.address}: expected rows with vectors, got an empty table or an empty first vector; name another store"
+            )
         return len(first[0])
 
     def begin(self, info: Info, size: int) -> int:

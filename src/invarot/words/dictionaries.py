@@ -43,7 +43,9 @@ def read_dictionary(path: str | os.PathLike[str]) -> list[tuple[str, str]]:
                 findings.add("line that is not a pair (skipped)", place, repr(line[:40]))
     if not pairs:
         trouble = "; ".join(findings.sentences()) or "the file is empty"
-        raise InputError(f"{source}: expected one 'source target' per line, got no pair ({trouble})")
+        raise InputError(
+            f"{source}: expected one 'source target' per line, got no pair ({trouble}); check that it is a dictionary"
+        )
     findings.warn(DictionaryWarning)
     return pairs
 

@@ -72,7 +72,9 @@ class Preprocessing:
             raise InputError("preprocessing: expected it to be fitted, got means=None; call fit on the vectors first")
         _check(x)
         if self.means and self.means[0].shape != (x.shape[1],):
-            raise InputError(f"x: expected (n, {len(self.means[0])}) as in fit, got {tuple(x.shape)}")
+            raise InputError(
+                f"x: expected (n, {len(self.means[0])}) as in fit, got {tuple(x.shape)}; pass vectors of the same model"
+            )
         means = iter(self.means)
         for step in self.steps:
             if step == "center":

@@ -72,7 +72,7 @@ def detect_format(path: Path) -> str:
     with path.open("rb") as stream:
         start = stream.read(9)
     if not start:
-        raise InputError(f"{path}: expected words with vectors, got an empty file")
+        raise InputError(f"{path}: expected words with vectors, got an empty file; download or save it again")
     if start.startswith(b"PK\x03\x04"):
         return "npz"
     if start.startswith(b"\x93NUMPY"):

@@ -25,7 +25,9 @@ def collect(
 ) -> Found:
     """Return the distinct words and finite float32 rows of a table, read by blocks of rows."""
     if not len(words):
-        raise InputError(f"{findings.source}: expected words with vectors, got no usable row (the table is empty)")
+        raise InputError(
+            f"{findings.source}: expected words with vectors, got no usable row (the table is empty); check that the file is complete"
+        )
     rows = Rows(dimension, expected=len(words), limit=limit, errors=errors, findings=findings)
     start = 0
     while start < len(words) and not rows.full:

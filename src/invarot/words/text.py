@@ -62,7 +62,9 @@ def usual_dimension(lines: list[bytes], source: str, promised: int = 0) -> int:
     if promised and counts[promised] == most:
         dimension = promised
     if dimension < 1:
-        raise InputError(f"{source}: expected a word and its numbers on every line, got one field on most lines")
+        raise InputError(
+            f"{source}: expected a word and its numbers on every line, got one field on most lines; check that it is a file of vectors"
+        )
     return dimension
 
 
