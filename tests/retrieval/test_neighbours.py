@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from invarot.errors import InputError
-from invarot.retrieval import matches_by_distance, mutual, neighbours
+from invarot.retrieval import matches_by_distance, neighbours
 
 from .plain import scores_of
 
@@ -63,7 +63,7 @@ def test_bad_input_is_named():
     with pytest.raises(InputError, match="csls_k: expected a whole number"):
         matches_by_distance(x, x, csls_k=0)
     with pytest.raises(InputError, match=r"method: .*'clsl'.*did you mean 'csls'"):
-        mutual(x, x, method="clsl")
+        neighbours(x, x, method="clsl")
     with pytest.raises(InputError, match="k: expected a whole number"):
         neighbours(x, x, k=0)
     with pytest.raises(InputError, match="temperature"):

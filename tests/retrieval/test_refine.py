@@ -157,7 +157,7 @@ def test_a_refinement_goes_on_from_the_maps_of_another():
 
 @pytest.mark.parametrize(
     "option",
-    [{"weight": "uniform"}, {"power": 0.5}, {"dewhiten": 1.0}, {"ridge": 20.0}, {"csls_k": 2}, {"method": "cosine"},
+    [{"weight": "uniform"}, {"power": 0.5}, {"dewhiten": 1.0}, {"ridge": 20.0}, {"csls_k": 2},
      {"rounds": 1}, {"tol": 0.9}, {"loose": 0.5}],
 )  # fmt: skip
 def test_every_option_changes_the_outcome(option):

@@ -1,4 +1,4 @@
-"""Nearest neighbours of one cloud in another, and mutual pairs."""
+"""Nearest neighbours of one cloud in another."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _shortlist(asked: Array, y: Array, count: int, near: int, block: int | None)
 
 
 def check_clouds(x: Array, y: Array, method: str, csls_k: int, temperature: float) -> tuple[Array, Array]:
-    """Check the arguments shared by all functions here, and return both clouds with rows of unit length."""
+    """Check the arguments of a search, and return both clouds with rows of unit length."""
     check_choice(method, "method", METHODS)
     check_count(csls_k, "csls_k")
     check_number(temperature, "temperature", low=0, open_low=True)

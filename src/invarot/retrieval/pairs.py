@@ -1,26 +1,19 @@
-"""Pairs of points that are each other's nearest neighbour, and the choices of either side."""
+"""Pairs of points that are each other's nearest neighbour by CSLS, and the choices of either side."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..arrays import Array, as_like, namespace, to_numpy, top_k, transpose
+from ..arrays import Array, as_like, namespace, to_numpy, top_k, transpose, unit_rows
 from ..checks import check_count
-from .neighbours import check_clouds, check_space
-from .scores import blocks, each_block, log_crowding, mean_similarities
+from .neighbours import check_space
+from .scores import blocks, each_block, mean_similarities
 
 
 def matches(
-    x: Array,
-    y: Array,
-    *,
-    method: str = "csls",
-    csls_k: int = 10,
-    temperature: float = 0.05,
-    pool: int = 16,
-    block: int | None = None,
+    x: Array, y: Array, *, csls_k: int = 10, pool: int = 16, block: int | None = None
 ) -> tuple[Array, Array, Array]:
-    """Return mutual nearest neighbours (i, j), with their scores.
+    """Return mutual nearest neighbours (i, j) by CSLS, with their scores.
 
     Both directions come from the same product: with both penalties subtracted, the maximum of a row is the best target of
     that source and the maximum of a column the best source of that target. ``pool`` as in
@@ -33,26 +26,25 @@ def matches(
     j : array (p,)
         Rows of ``y``, each at most once.
     scores : array (p,)
-        CSLS, or ``cos`` minus both penalties.
+        2 cos minus both mean similarities.
     """
-    return _mutual(*_search(x, y, method, csls_k, temperature, pool, block)[:3])
+    check_space(x, y)
+    score, chosen, tops, _ = _search(unit_rows(x), unit_rows(y), csls_k, pool, block)
+    return _mutual(2 * score, chosen, 2 * tops)
 
 
 def matches_by_distance(
     x: Array, y: Array, *, csls_k: int = 10, pool: int = 16, block: int | None = None
 ) -> tuple[Array, Array, Array]:
-    """Return :func:`matches` by CSLS with −‖x − y‖²/2 instead of the cosine: for clouds that are not on a sphere.
+    """Return :func:`matches` with −‖x − y‖²/2 instead of the cosine: for clouds that are not on a sphere.
 
     For rows of unit length the pairs are the same, and the scores half as large.
     """
     check_space(x, y)
-    check_count(csls_k, "csls_k")
-    check_count(pool, "pool")
     xp = namespace(x, y)
     left, right = (xp.sum(z * z, axis=1, keepdims=True) / -2 for z in (x, y))
     left, right = xp.concat([x, left, xp.ones_like(left)], axis=1), xp.concat([y, xp.ones_like(right), right], axis=1)
-    rx, ry = mean_similarities(left, right, csls_k, pool=pool, block=block)
-    return _mutual(*_best(left, right, rx / 2, ry / 2, block)[:3])
+    return _mutual(*_search(left, right, csls_k, pool, block)[:3])
 
 
 def _mutual(score: Array, chosen: Array, tops: Array) -> tuple[Array, Array, Array]:
@@ -68,14 +60,7 @@ def _mutual(score: Array, chosen: Array, tops: Array) -> tuple[Array, Array, Arr
 
 
 def choices(
-    x: Array,
-    y: Array,
-    *,
-    method: str = "csls",
-    csls_k: int = 10,
-    temperature: float = 0.05,
-    pool: int = 16,
-    block: int | None = None,
+    x: Array, y: Array, *, csls_k: int = 10, pool: int = 16, block: int | None = None
 ) -> tuple[Array, Array, Array, Array]:
     """Return the nearest neighbour of every row, of ``x`` and then of ``y``: :func:`matches` and non-mutual pairs.
 
@@ -85,7 +70,8 @@ def choices(
         As in :func:`matches`; a mutual pair is listed once.
     mutual : array of bool (p,)
     """
-    score, chosen, tops, choosers = _search(x, y, method, csls_k, temperature, pool, block, both=True)
+    check_space(x, y)
+    score, chosen, tops, choosers = _search(unit_rows(x), unit_rows(y), csls_k, pool, block, both=True)
     assert choosers is not None
     xp = namespace(x, y)
     there, back = to_numpy(chosen), to_numpy(choosers)
@@ -97,43 +83,22 @@ def choices(
     return (
         as_like(i, x, dtype=xp.int64),
         as_like(j, x, dtype=xp.int64),
-        xp.concat([score, xp.take(tops, kept, axis=0)]),
+        2 * xp.concat([score, xp.take(tops, kept, axis=0)]),
         as_like(np.concatenate([agreed, np.zeros(int(rest.sum()), dtype=bool)]), x, dtype=xp.bool),
     )
 
 
 def _search(
-    x: Array,
-    y: Array,
-    method: str,
-    csls_k: int,
-    temperature: float,
-    pool: int,
-    block: int | None,
-    *,
-    both: bool = False,
+    x: Array, y: Array, csls_k: int, pool: int, block: int | None, *, both: bool = False
 ) -> tuple[Array, Array, Array, Array | None]:
-    """Return best score and target of each row of ``x``, best score of each row of ``y`` and, with ``both``, its source."""
-    x, y = check_clouds(x, y, method, csls_k, temperature)
+    """Return best score and target of each row of ``x``, best score of each row of ``y`` and, with ``both``, its source.
+
+    Scores are ⟨x, y⟩ minus half of both mean similarities.
+    """
+    check_count(csls_k, "csls_k")
     check_count(pool, "pool")
     xp = namespace(x, y)
-    if method == "csls":
-        rx, ry = mean_similarities(x, y, csls_k, pool=pool, block=block)
-        rx, ry = rx / 2, ry / 2
-    elif method == "cosine":
-        rx, ry = xp.zeros_like(x[:, 0]), xp.zeros_like(y[:, 0])
-    else:
-        rx, ry = log_crowding(y, x, temperature, block=block), log_crowding(x, y, temperature, block=block)
-    score, found, tops, choosers = _best(x, y, rx, ry, block, both=both)
-    scale = 2 if method == "csls" else 1
-    return scale * score, found, scale * tops, choosers
-
-
-def _best(
-    x: Array, y: Array, rx: Array, ry: Array, block: int | None, *, both: bool = False
-) -> tuple[Array, Array, Array, Array | None]:
-    """As :func:`_search`, with the score ⟨x, y⟩ minus the penalties ``rx`` (n,) and ``ry`` (m,)."""
-    xp = namespace(x, y)
+    rx, ry = (one / 2 for one in mean_similarities(x, y, csls_k, pool=pool, block=block))
     # two more coordinates subtract the penalties inside the matrix product
     left = xp.concat([x, -rx[:, None], xp.ones_like(rx[:, None])], axis=1)
     right = xp.concat([y, xp.ones_like(ry[:, None]), -ry[:, None]], axis=1)
@@ -157,9 +122,7 @@ def _best(
     return xp.concat(best), xp.concat(found), tops, choosers
 
 
-def mutual(
-    x: Array, y: Array, *, method: str = "csls", csls_k: int = 10, block: int | None = None
-) -> tuple[Array, Array]:
+def mutual(x: Array, y: Array, *, csls_k: int = 10, block: int | None = None) -> tuple[Array, Array]:
     """Return rows i of ``x`` and j of ``y`` that are mutual nearest neighbours; exact."""
-    i, j, _ = matches(x, y, method=method, csls_k=csls_k, pool=1, block=block)
+    i, j, _ = matches(x, y, csls_k=csls_k, pool=1, block=block)
     return i, j

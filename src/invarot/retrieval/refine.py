@@ -64,7 +64,6 @@ def refine(
     *,
     rounds: int = 5,
     tol: float = 0.02,
-    method: str = "csls",
     csls_k: int = 10,
     weight: str = "rank",
     trust: tuple[Array, Array] | None = None,
@@ -94,8 +93,8 @@ def refine(
         Maximal number of rounds; 0 returns the start.
     tol : float
         Share of new pairs below which the pairs have settled.
-    method, csls_k, block
-        As in :func:`~invarot.retrieval.neighbours.neighbours`.
+    csls_k, block
+        As in :func:`~invarot.retrieval.pairs.matches`.
     weight : {"rank", "uniform"}
         "rank" weights a pair by the rank of its score among all pairs.
     trust : two arrays (n,) and (m,), or None
@@ -154,7 +153,7 @@ def refine(
             progress(history[-1])
 
     for _ in range(rounds):
-        i, j, score = matches(x @ x_map, y @ y_map, method=method, csls_k=csls_k, block=block)
+        i, j, score = matches(x @ x_map, y @ y_map, csls_k=csls_k, block=block)
         if i.shape[0] < min_pairs * max(x.shape[1], y.shape[1]):
             status = "few pairs"
         elif history and i.shape[0] < (KEPT if len(history) > 1 else KEPT_FIRST) * history[-1].pairs:
@@ -170,7 +169,7 @@ def refine(
             status = "settled"
             break
     if loose and history and status in ("settled", "rounds"):
-        i, j, score, both = choices(x @ x_map, y @ y_map, method=method, csls_k=csls_k, block=block)
+        i, j, score, both = choices(x @ x_map, y @ y_map, csls_k=csls_k, block=block)
         worth = xp.where(both, xp.ones_like(score), loose * xp.ones_like(score))
         for part in (_weigh_pairs(i, j, score, "uniform", trust), rank_weights(score) if weight == "rank" else None):
             worth = worth if part is None else worth * part
