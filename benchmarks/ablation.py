@@ -2,6 +2,7 @@
 
     OMP_NUM_THREADS=1 python -m benchmarks.ablation --data DATA --jobs 16 --device cuda --minutes 8
     OMP_NUM_THREADS=1 python -m benchmarks.ablation --sets synthetic --most 20       # a part of it, on two cores
+    OMP_NUM_THREADS=1 python -m benchmarks.ablation --data DATA --passes             # the passes alone
     python -m benchmarks.ablation --summarise                                         # the page again, from the rows there are
 
 Problems: benchmarks/ablation_problems.py. Numbers: those of ``alignment/tuning.py``; what is derived from one changes with it. A
@@ -116,7 +117,7 @@ def run_task(family: str, task: Task, part: int, parts: int, *, args: argparse.N
         return 0
     solve, judge = open_problem(family, task, args.data, args.device)
     every = list_variants()
-    names = list(every)[1:][part::parts]
+    names = (list(PASSES) if args.passes else list(every)[1:])[part::parts]
     first = crc32(repr(task).encode()) % len(names)
     names = names[first:] + names[:first]
     path = args.out / "raw" / f"ablation.{os.getpid()}.csv"
@@ -225,6 +226,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path)
     parser.add_argument("--device", default="cpu", help="of the words")
     parser.add_argument("--most", type=int, help="only so many problems of each set, spread over all")
+    parser.add_argument("--passes", action="store_true", help="switch off passes, change no number")
     parser.add_argument("--summarise", action="store_true")
     parser.add_argument("--out", type=Path, default=Path("results"))
     args = parser.parse_args()
@@ -238,7 +240,7 @@ def main() -> None:
         for family in reversed(args.sets):  # the largest first
             tasks = list_tasks(family, range(args.first, args.first + SEEDS.get(family, 1)), args.data)
             tasks = tasks[:: max(1, len(tasks) // args.most)] if args.most else tasks
-            parts = PARTS if family in WORDS else 1
+            parts = PARTS if family in WORDS and not args.passes else 1
             queues.append([(family, task, part, parts) for task in tasks for part in range(parts)])
         jobs = [job for turn in zip_longest(*queues) for job in turn if job is not None]  # in turn, should time run out
         work = partial(run_task, args=args, until=time.time() + 60 * args.minutes)
