@@ -105,17 +105,17 @@ def test_one_vocabulary_is_refused():
 
 def test_the_command(three, tmp_path):
     paths = []
-    for name, one in three.items():
+    for name, one in ((name, three[name]) for name in ("en", "xx")):
         paths.append(str(tmp_path / f"{name}.vec"))
         write_vectors(paths[-1], one.words, one.vectors, format="vec")
     out = str(tmp_path / "hub")
     done = make_runner().invoke(app, ["align-many", *paths, "-o", out, "--preset", "fast", "--mapped", "--json"])
     assert done.exit_code == 0, done.output
     told = json.loads(done.stdout)
-    assert (told["spaces"], told["unrelated"]) == (["en", "es", "xx"], [])
-    assert len(told["pairs"]) == 3
-    assert (tmp_path / "hub-mapped.es.vec").is_file()
-    assert load_hub(out).vectors["es"].words == three["es"].words
+    assert (told["spaces"], told["unrelated"]) == (["en", "xx"], [])
+    assert [(one["first"], one["second"]) for one in told["pairs"]] in ([("en", "xx")], [("xx", "en")])
+    assert (tmp_path / "hub-mapped.xx.vec").is_file()
+    assert load_hub(out).vectors["xx"].words == three["xx"].words
     again = make_runner().invoke(app, ["align-many", *paths[:1], paths[0], "-o", out])
     assert isinstance(again.exception, InputError)
     assert invarot.cli.align_many.align_many_command

@@ -62,7 +62,7 @@ def test_words_that_are_not_kept_help_the_fit(pair, model):
     assert (len(cut.source), len(cut.target)) == (120, 120)
     assert cut.settings["fitted_words"] == [300, 300]
     np.testing.assert_array_equal(cut.source_map, model.source_map)  # fitted on all
-    alone = learn(source.first(120), target.first(120), how="fast")
+    alone = learn(source.first(120), target.first(120), how=recipe("fast", start="signature"))
     assert np.abs(alone.source_map - cut.source_map).max() > 1e-3
     with pytest.raises(InputError, match="keep: expected"):
         learn(source, target, keep=3)
