@@ -283,6 +283,8 @@ def test_options_without_effect_on_a_part_are_named():
     assert [note.split(",")[0] for note in found.notes] == ["ordered: no effect", "n_jobs: no effect"]
     known = invarot.align(x, y, translate=True, overlap="auto", seeds=[(k, k) for k in range(6)])
     assert any(note.startswith("seeds: a start only") for note in known.notes)
+    other = invarot.align(x, y, translate=True, overlap="auto", seeds=[(0, 0)], start="identity")
+    assert any(note.startswith("seeds: no effect") for note in other.notes)
     with pytest.raises(invarot.InputError, match=r"seed_weight: expected None with overlap, .* got 2; leave"):
         invarot.align(x, y, overlap="auto", seeds=[(0, 0)], search=invarot.Search(seed_weight=2.0))
 

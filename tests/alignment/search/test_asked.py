@@ -60,6 +60,7 @@ def test_a_map_comes_into_the_coordinates_of_the_solve(lib):
         ({"effort": "high", "start": "axes"}, "effort: expected only with start='auto', got 'high' and 'axes'"),
         ({"effort": "high", "n_starts": 3}, "effort: expected only with start='auto', got 'high' and 'random'"),
         ({"search": Search(side=SIDE), "start": "random"}, "side: expected with start='auto' or 'signature'"),
+        ({"search": Search(seed_weight=0), "start": "axes"}, "seed_weight: expected more than 0 with 'axes'"),
         ({"start": "seeds"}, "seeds: expected known pairs"),
     ],
 )  # fmt: skip

@@ -19,6 +19,7 @@ from ..problem import Problem
 START_NAMES = ("auto", *STARTS)
 EFFORT = {"quick": 1, "normal": 4, "high": 8, "max": 30}  # maximal number of waves of starts
 DRAWN = ("random", "gaussian")  # starts of which any number can be drawn
+FROM_PAIRS = ("auto", "seeds")  # starts that use known pairs
 SIDE_WEIGHT = 0.3  # default
 
 
@@ -82,6 +83,11 @@ def _check_used(name: str, n_starts: int | None, effort: str | None, pairs: Any,
     if search.side is not None and name not in ("auto", "signature"):
         raise InputError(
             f"side: expected with start='auto' or 'signature', got {shown}, which does not use it; leave side out"
+        )
+    if search.seed_weight == 0 and name not in FROM_PAIRS:
+        raise InputError(
+            f"seed_weight: expected more than 0 with {shown}, which does not start from known pairs, got 0; leave seed_weight "
+            "out, or seeds"
         )
     if name == "seeds" and pairs is None:
         raise InputError(

@@ -35,7 +35,7 @@ from ..tuning import (
     SURFACE_POINTS,
 )
 from ..unmatched import keep_matched
-from .asked import Asked
+from .asked import FROM_PAIRS, Asked
 from .motions import Clouds, choose_best, choose_motion
 from .search import make_starts, make_waves, note_unused_solver, solve_wave
 
@@ -95,7 +95,8 @@ def note_unused(problem: Problem, asked: Asked, solved: list[Candidate]) -> tupl
     if stage_sizes(problem, problem.budgets.solve) and problem.budgets.stages is not None and fitted and not raced:
         notes.append("stages: no effect, since rigid motions are fitted to surfaces, not in stages")
     if asked.pairs is not None:
-        notes.append("seeds: a start only, since plans of a part have no term for known pairs")
+        effect = "a start only" if asked.name in FROM_PAIRS else "no effect"
+        notes.append(f"seeds: {effect}, since plans of a part have no term for known pairs")
     given = {"ordered": problem.ordered, "side": asked.side is not None, "n_jobs": asked.n_jobs > 1}
     if asked.name != "auto":
         if given["n_jobs"]:
