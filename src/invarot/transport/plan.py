@@ -53,7 +53,7 @@ class Plan(Protocol):
         """Return the same plan as NumPy arrays (``"numpy"``), or as tensors on a device of torch."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class EntropicPlan:
     """Γij = aᵢ bⱼ exp(scale·⟨zᵢ, yⱼ⟩ + uᵢ + vⱼ), stored as its factors.
 
@@ -70,6 +70,9 @@ class EntropicPlan:
     error: float
     iterations: int
     columns: Rows = ALL  # which rows of y are here; where they are not all, every process has to call a method
+
+    def __repr__(self) -> str:
+        return describe(self)
 
     @property
     def scale(self) -> float:
@@ -214,6 +217,14 @@ class EntropicPlan:
         left, right = self.u + log(self.a), self.v + log(self.b)
         for rows, place, scores, *here in self._scores(*values):
             yield rows, place, xp.exp(scores + left[rows, None] + right[place]), *here
+
+
+def describe(plan: Any) -> str:
+    """Return the ``repr`` of a plan: its size and how well it was solved, and no arrays."""
+    n, m = plan.shape
+    return (
+        f"{type(plan).__name__} of {n:,} × {m:,} points (epsilon {plan.epsilon:.3g}, marginal error {plan.error:.1e})"
+    )
 
 
 def move_arrays(plan: Any, where: str) -> dict[str, Any]:
