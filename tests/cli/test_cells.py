@@ -45,5 +45,10 @@ def test_the_overlap_is_that_of_python_unless_told_otherwise(ask, options, overl
     assert ask(*options) == overlap
 
 
+def test_a_label_that_is_not_there_is_refused_before_the_solve(ask, tmp_path):
+    said = ask("--label", "typ", "--report", str(tmp_path / "page.html"))
+    assert said == "--label: expected a column 'typ' in obs, got type"
+
+
 def test_an_overlap_of_another_word_is_refused(ask):
     assert ask("--overlap", "some").startswith("--overlap: expected auto, none or a number in (0, 1], got 'some'")

@@ -41,6 +41,7 @@ def cells_command(
     Exit code 0: *aligned* or *coarse*; 2: bad input; 3: *failed*; 4: *doubtful* (the table is still written).
     """
     from .. import cells
+    from ..cells.tables import take_labels
 
     for name, path in (("--output", output), ("--report", report)):
         if path is not None:
@@ -52,6 +53,8 @@ def cells_command(
     if label is not None and report is None:
         raise InputError("--label: expected together with --report, got it alone; add --report page.html")
     rna, atac = cells.read(source), cells.read(target)
+    if label is not None:  # before the solve, not in the page after it
+        take_labels(rna if label in rna.obs or label not in atac.obs else atac, label, "--label")
     with run(progress=not (quiet or as_json)):
         found = cells.align(rna, atac, use=(keys[0], keys[1]), overlap=share, device=device, rng=seed)
     names = (source.stem, target.stem) if source.stem != target.stem else ("source", "target")

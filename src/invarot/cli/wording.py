@@ -28,6 +28,7 @@ PHRASES = (
         "put the words beside it, one per line, in a file of the same name ending in .vocab",
     ),
     (r"(or )?pass format=", r"\1convert it to .vec, .bin, .npz or .safetensors"),
+    (r"pass their names with use=", "name both with --use"),
     (r"pass encoding_errors='replace'", "convert it to UTF-8"),
     (r"raise memory=, solve fewer starts at a time, use fewer threads, or pass float32 points", "raise --memory"),
     (r"raise memory=, or use solver=Sinkhorn\(\), which streams", "raise --memory"),

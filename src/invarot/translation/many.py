@@ -19,7 +19,7 @@ from ..words.vectors import Vectors
 from .hub import Hub
 from .joint import refine_many
 from .learn import FEWEST, check_device, read_checked
-from .recipe import Recipe, recipe
+from .recipe import Recipe, take_recipe
 from .steps import refine, solve
 
 Floats = np.ndarray[Any, Any]
@@ -54,13 +54,8 @@ def learn_many(
     -------
     Hub
     """
-    chosen = recipe(how) if isinstance(how, str) else how
-    if (
-        not isinstance(chosen, Recipe)
-        or chosen.start != "auto"
-        or chosen.p != float("inf")
-        or chosen.schedule is not None
-    ):
+    chosen = take_recipe(how)
+    if chosen.start != "auto" or chosen.p != float("inf") or chosen.schedule is not None:
         raise InputError(
             f'how: expected a recipe with start=\'auto\', p=inf and no schedule, such as "best", got {how!r}; use "best"'
         )
