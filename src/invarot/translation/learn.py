@@ -166,7 +166,7 @@ def _check_seeds(seeds: Any) -> Pairs:
     """Return known pairs of words; whether they are in the vocabularies is seen in the solve."""
     if seeds is None:
         return ()
-    pairs = tuple(tuple(seeds.items() if isinstance(seeds, Mapping) else seeds))
+    pairs = tuple(seeds.items() if isinstance(seeds, Mapping) else seeds)
     for one in pairs or ("none",):
         if isinstance(one, str) or len(one) != 2 or not all(isinstance(word, str) for word in one):
             raise InputError(
