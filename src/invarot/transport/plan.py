@@ -13,16 +13,14 @@ from ..arrays import (
     device,
     entries_at_once,
     has_triton,
-    is_array,
     log,
     logsumexp,
-    move,
     namespace,
     on_cuda,
-    to_numpy,
     transpose,
 )
 from ..rows import ALL, Rows
+from .plan_common import as_dense_array, describe, move_arrays
 
 ENTRIES = 1 << 21  # scores per block on a CPU
 UNSEEN = 1e-4  # marginal error that rounding may add without notice: a tenth of the default tolerance
@@ -217,25 +215,6 @@ class EntropicPlan:
         left, right = self.u + log(self.a), self.v + log(self.b)
         for rows, place, scores, *here in self._scores(*values):
             yield rows, place, xp.exp(scores + left[rows, None] + right[place]), *here
-
-
-def describe(plan: Any) -> str:
-    """Return the ``repr`` of a plan: its size and how well it was solved, and no arrays."""
-    n, m = plan.shape
-    return (
-        f"{type(plan).__name__} of {n:,} × {m:,} points (epsilon {plan.epsilon:.3g}, marginal error {plan.error:.1e})"
-    )
-
-
-def move_arrays(plan: Any, where: str) -> dict[str, Any]:
-    """Return the arrays of a plan by name, moved to a device."""
-    return {name: move(value, where) for name, value in vars(plan).items() if is_array(value)}
-
-
-def as_dense_array(plan: Plan, dtype: Any) -> Any:
-    """Return the dense plan for ``np.asarray(plan)``."""
-    found = to_numpy(plan.dense())
-    return found if dtype is None else found.astype(dtype)
 
 
 def extend(plan: EntropicPlan, z: Array, y: Array, a: Array, b: Array, used_x: Array, used_y: Array) -> EntropicPlan:

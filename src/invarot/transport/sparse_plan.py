@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, as_like, device, namespace, to_numpy
-from .plan import as_dense_array, describe, move_arrays
+from .plan_common import as_dense_array, describe, move_arrays
 
 
 @dataclass(frozen=True, repr=False)
