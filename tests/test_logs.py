@@ -55,6 +55,18 @@ def test_lines_come_every_few_seconds_with_the_time_to_expect(clock, caplog):
     assert told[1].endswith("about 10 s more at this stage")
 
 
+def test_the_first_step_of_a_stage_promises_nothing(clock, caplog):
+    with caplog.at_level(logging.INFO, "invarot"), logs.run():
+        watch = logs.Watch()
+        clock.now += 20.0  # starts are made
+        watch(step(0, left=10, stage="race"))
+        clock.now += 5.0
+        watch(step(1, left=9, stage="race"))
+    first, second = (record.getMessage() for record in caplog.records)
+    assert first == "[20 s] race: step 1, epsilon 0.1, objective 0.5"
+    assert second.endswith("; about 45 s more at this stage")
+
+
 def test_progress_is_shown_on_standard_error_where_there_is_no_terminal(capsys):
     with invarot.show_progress():
         invarot.align(X, Y)

@@ -53,13 +53,15 @@ class Watch:
     def __init__(self, name: str = "") -> None:
         self.name = f"{name}, " if name else ""
         self.logged = self.shown = self.stage_begun = time.perf_counter()
-        self.stage, self.done = "", 0
+        self.stage, self.done = "", 0  # steps since the first of the stage
 
     def __call__(self, step: StepLike) -> None:
         now = time.perf_counter()
         if step.stage != self.stage or not step.step:
-            self.stage, self.stage_begun, self.done = step.stage, self.shown, 0
-        self.done += 1
+            # What came before the first step of a stage (its starts, the stage before) says nothing of the steps to come.
+            self.stage, self.stage_begun, self.done = step.stage, now, 0
+        else:
+            self.done += 1
         due, line = now - self.logged >= EVERY, _line.get()
         if due:
             self.logged = now
@@ -73,7 +75,7 @@ class Watch:
         spent = now - (self.stage_begun if begun is None else begun)
         text = f"[{format_seconds(spent)}] {self.name}{step.stage}: step {step.step + 1}, epsilon {step.epsilon:.3g}, "
         text += f"objective {step.objective:.5g}"
-        rest = (step.left or 0) * (now - self.stage_begun) / self.done
+        rest = (step.left or 0) * (now - self.stage_begun) / self.done if self.done else 0.0
         if rest >= 1:
             text += f"; about {format_seconds(rest)} more at this stage"
         return text

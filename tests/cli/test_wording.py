@@ -10,7 +10,9 @@ import pytest
 
 import invarot
 from invarot.alignment.history import Status
-from invarot.cli.wording import OPTIONS, to_shell
+from invarot.cli import align, cells, demo, migrate, register  # noqa: F401 -- each registers its command
+from invarot.cli.app import list_options
+from invarot.cli.wording import OPTIONS, say_reason, to_shell
 
 SRC = Path(invarot.__file__).parent
 # Modules whose messages can reach the command line.
@@ -61,3 +63,21 @@ def test_the_head_of_a_message_is_an_option():
         option.startswith("--") or option.isupper() for option in OPTIONS.values()
     )  # options, and arguments as help shows them
     assert to_shell("a.vec: expected a file, got none") == "a.vec: expected a file, got none"
+
+
+def test_a_command_advises_only_what_it_can_do():
+    hints = [text for name, text in messages() if name == "hints.py" and ("try " in text or "seeds=" in text)]
+    assert len(hints) >= 5  # else the search finds nothing
+    for command in ("align", "cells", "demo", "migrate", "register"):
+        options = list_options(command)
+        assert "--seed" in options or command == "demo"
+        for text in hints:
+            said = say_reason(text, command, options)
+            assert said is None or set(re.findall(r"--[a-z-]+", said)) <= set(options)
+
+
+def test_the_fact_stays_where_the_advice_goes():
+    far = 'X of x lie far from the other cloud: if they have no counterpart, try overlap="auto"'
+    assert say_reason(far, "migrate", list_options("migrate")) == "X of x lie far from the other cloud"
+    assert say_reason(far, "align", list_options("align")).endswith("try --overlap auto")
+    assert say_reason('try effort="high", or a few known pairs (seeds=)', "register", list_options("register")) is None

@@ -154,3 +154,22 @@ def test_the_shipped_pair_is_whole():
     english, spanish, gold = load_core_pair()
     assert len(english) == len(spanish) == 5000
     assert len({left for left, _ in gold}) >= 300
+
+
+def test_known_pairs_as_a_dict_are_those_pairs(pair):
+    known = dict(pair[2][:8])
+    told = [learn(*pair[:2], how="fast", seeds=one) for one in (known, list(known.items()))]
+    assert told[0].settings["seeds"] == 8
+    np.testing.assert_array_equal(told[0].source_map, told[1].source_map)
+
+
+@pytest.mark.parametrize("seeds", [["in", "en"], [("a", 1)], [("a", "b", "c")], {}, []])
+def test_what_is_no_list_of_pairs_is_refused(pair, seeds):
+    with pytest.raises(InputError, match=r"^seeds: expected pairs of words, such as .* got .*; leave it out for none"):
+        learn(*pair[:2], seeds=seeds)
+
+
+@pytest.mark.parametrize(("how", "got"), [("quick", "'quick'"), (3, "3")])
+def test_a_recipe_that_does_not_exist_is_named_after_its_argument(pair, how, got):
+    with pytest.raises(InputError, match=rf"^how: expected .*best, fast, paper, got {got}"):
+        learn(*pair[:2], how=how)

@@ -5,6 +5,7 @@ import pytest
 
 import invarot.transport.plan as module
 from invarot.transport.plan import EntropicPlan, extend
+from invarot.transport.sparse_plan import SparsePlan
 
 
 def make(lib=None, n=12, m=9, dtype="float64"):
@@ -52,3 +53,10 @@ def test_extend_adds_points_of_no_weight(lib):
     assert np.isfinite(lib.numpy(whole.u)).all()
     assert np.isfinite(lib.numpy(whole.v)).all()
     assert plan.entropy() == pytest.approx(whole.entropy())
+
+
+def test_a_plan_is_shown_by_its_size():
+    plan = make()[0]
+    assert repr(plan) == "EntropicPlan of 12 × 9 points (epsilon 0.7, marginal error 0.0e+00)"
+    exact = SparsePlan(plan.z, plan.y, np.arange(9), np.arange(9), np.full(9, 1 / 9))
+    assert repr(exact) == "SparsePlan of 12 × 9 points (epsilon 0, marginal error 0.0e+00)"

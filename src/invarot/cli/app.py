@@ -21,7 +21,7 @@ from ..errors import InputError, MemoryBound, MissingExtra, WorkersLost
 from ..retrieval.scores import METHODS
 from ..translation.recipe import EFFORTS
 from .text import escape_unsafe, print_json, print_line
-from .wording import to_shell
+from .wording import say_reason, to_shell
 
 __all__ = [
     "EXIT_CODES", "Device", "Effort", "Force", "Retrieval", "command", "complete", "escape_unsafe", "parse_overlap", "print_json",
@@ -164,8 +164,17 @@ def print_verdict(verdict: Verdict, console: Console) -> None:
     color = {"aligned": "green", "coarse": "cyan", "doubtful": "yellow", "failed": "red"}[verdict.word]
     text = f"verdict: [bold {color}]{verdict.word}[/] (probability {verdict.probability:.2f}, resolution {verdict.resolution})"
     console.print(text, highlight=False, markup=True)
+    name = _command()
     for reason in verdict.reasons:
-        console.print(f"  · {escape_unsafe(to_shell(reason, _command()))}", highlight=False)
+        said = say_reason(reason, name, list_options(name))
+        if said is not None:
+            console.print(f"  · {escape_unsafe(said)}", highlight=False)
+
+
+def list_options(name: str | None) -> list[str]:
+    """Return the options of a command, such as ``--seed``."""
+    commands = getattr(typer.main.get_command(app), "commands", {})
+    return [one for parameter in commands[name].params for one in parameter.opts] if name in commands else []
 
 
 def parse_overlap(text: str) -> str | float | None:

@@ -10,7 +10,7 @@ import typer
 from ..errors import InputError
 from ..files import check_target
 from ..logs import run
-from .app import EXIT_CODES, Device, Force, command, print_json, print_verdict, stderr
+from .app import EXIT_CODES, Device, Force, command, parse_overlap, print_json, print_verdict, stderr
 from .shared import Quiet, Report, Seed, Summary
 
 
@@ -23,7 +23,12 @@ def cells_command(
     label: Annotated[
         str | None, typer.Option(help="Column of obs to colour the report by; never used to align.")
     ] = None,
-    overlap: Annotated[str | None, typer.Option(help='Share of cells with a counterpart, or "auto".')] = None,
+    overlap: Annotated[
+        str,
+        typer.Option(
+            help="Share of the source cells that have a counterpart: auto, none (all of them) or a number in (0, 1]."
+        ),
+    ] = "auto",
     report: Report = None,
     seed: Seed = 0,
     device: Device = None,
@@ -36,18 +41,22 @@ def cells_command(
     Exit code 0: *aligned* or *coarse*; 2: bad input; 3: *failed*; 4: *doubtful* (the table is still written).
     """
     from .. import cells
+    from ..cells.tables import take_labels
 
     for name, path in (("--output", output), ("--report", report)):
         if path is not None:
             check_target(path, overwrite=force, name=name)
+    share = parse_overlap(overlap)
     keys = tuple(one.strip() for one in use.split(","))
     if len(keys) != 2:
         raise InputError(f"--use: expected two keys with a comma between, such as X_pca,X_lsi, got {use!r}; name both")
     if label is not None and report is None:
         raise InputError("--label: expected together with --report, got it alone; add --report page.html")
     rna, atac = cells.read(source), cells.read(target)
+    if label is not None:  # before the solve, not in the page after it
+        take_labels(rna if label in rna.obs or label not in atac.obs else atac, label, "--label")
     with run(progress=not (quiet or as_json)):
-        found = cells.align(rna, atac, use=(keys[0], keys[1]), overlap=_number(overlap), device=device, rng=seed)
+        found = cells.align(rna, atac, use=(keys[0], keys[1]), overlap=share, device=device, rng=seed)
     names = (source.stem, target.stem) if source.stem != target.stem else ("source", "target")
     cells.write(cells.join(rna, atac, names=names), output)
     if report is not None:
@@ -68,11 +77,3 @@ def cells_command(
             stderr.print(f"  · {line}", highlight=False)
         stderr.print(f"{rna.n_obs} × {atac.n_obs} cells; joint table in {output}", highlight=False)
     raise typer.Exit(EXIT_CODES[found.verdict.word])
-
-
-def _number(overlap: str | None) -> float | str | None:
-    """Return a number where one was written."""
-    try:
-        return None if overlap is None else float(overlap)
-    except ValueError:
-        return overlap

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 # An argument at the head of a message is named after the option that sets it.
 OPTIONS = {
@@ -27,6 +28,7 @@ PHRASES = (
         "put the words beside it, one per line, in a file of the same name ending in .vocab",
     ),
     (r"(or )?pass format=", r"\1convert it to .vec, .bin, .npz or .safetensors"),
+    (r"pass their names with use=", "name both with --use"),
     (r"pass encoding_errors='replace'", "convert it to UTF-8"),
     (r"raise memory=, solve fewer starts at a time, use fewer threads, or pass float32 points", "raise --memory"),
     (r"raise memory=, or use solver=Sinkhorn\(\), which streams", "raise --memory"),
@@ -56,3 +58,20 @@ def to_shell(text: str, command: str | None = None) -> str:
     for pattern, instead in PHRASES:
         text = re.sub(pattern, instead.replace("{pairs}", PAIRS.get(command or "", "from Python, for now")), text)
     return text
+
+
+def say_reason(text: str, command: str | None, options: Collection[str]) -> str | None:
+    """Return a reason of a verdict as a command says it, without advice that names an option the command lacks.
+
+    The fact before such advice stays; None where nothing stays.
+
+    Examples
+    --------
+    >>> say_reason("x spreads 3 times as far as y: try scale=True", "migrate", {"--effort"})
+    'x spreads 3 times as far as y'
+    """
+    said = to_shell(text, command)
+    if set(re.findall(r"--[a-z-]+", said)) <= set(options):
+        return said
+    fact, colon, _ = said.partition(": ")
+    return fact if colon else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -119,12 +118,3 @@ def nearest_few(moved: Floats, target: Floats, k: int) -> tuple[Rows, Floats]:
 def default_axes(result: Alignment) -> int:
     """Return 3 for clouds in three dimensions, else 2."""
     return 3 if tuple(result.map.shape) == (3, 3) else 2
-
-
-def typical_gap(view: View) -> float:
-    """Return the rms distance of drawn points from their matches, on the screen."""
-    has = view.match >= 0
-    if not has.any():
-        return math.nan
-    gap = view.after[0][has] - view.after[1][view.match[has]]
-    return float(np.sqrt((gap**2).sum(axis=1).mean()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,10 +18,11 @@ from .checkpoint import Checkpoint
 from .model import Translation
 from .pipeline import FINISHING, PIPELINE, fit_steps, map_known
 from .progress import Listener, Progress
-from .recipe import PRESETS, Recipe, change_recipe, recipe
+from .recipe import Recipe, change_recipe, take_recipe
 from .steps.shape import SIDES, Work
 
 FEWEST_WORDS = 10  # words per side
+Pairs = tuple[tuple[str, str], ...]
 
 
 def learn(
@@ -29,7 +30,7 @@ def learn(
     target: Any,
     *,
     how: Recipe | str = "best",
-    seeds: Sequence[tuple[str, str]] | None = None,
+    seeds: Sequence[tuple[str, str]] | Mapping[str, str] | None = None,
     rng: int | np.random.Generator = 0,
     device: str | None = None,
     memory: str | int | None = None,
@@ -47,7 +48,7 @@ def learn(
         Any input of :func:`invarot.words.read_vectors`; most frequent words first, unless the recipe has ``ordered=False``.
     how : Recipe or {"best", "fast", "paper"}
         The settings of every step; see :func:`invarot.translation.recipe`.
-    seeds : pairs of words, optional
+    seeds : pairs of words or dict, optional
         Known translations. They start the solve and stay in it as a linear term, as in :func:`invarot.align`.
     rng : int or numpy.random.Generator
         Same rng, same answer.
@@ -81,11 +82,7 @@ def learn(
     >>> print(model.steps[5])
     penalties: not applied: match_penalty and rank_penalty are 0 in the recipe
     """
-    chosen = recipe(how) if isinstance(how, str) else how
-    if not isinstance(chosen, Recipe):
-        raise InputError(
-            f"how: expected a Recipe or one of {', '.join(PRESETS)}, got {how!r}; see invarot.translation.recipe"
-        )
+    chosen, known = take_recipe(how), _check_seeds(seeds)
     where = check_device(device)
     check_flag(progress, "progress")
     source, target = read_checked(source, "source"), read_checked(target, "target")
@@ -94,14 +91,14 @@ def learn(
     work = Work(
         source=source, target=target, x=source.vectors, y=target.vectors, recipe=chosen, rng=check_rng(rng), device=where,
         memory=memory, keep=keep, progress=Progress(on_event, dictionary),
-        checkpoint=_open_checkpoint(checkpoint, source, target, chosen, rng, seeds), seeds=_check_seeds(seeds),
+        checkpoint=_open_checkpoint(checkpoint, source, target, chosen, rng, known), seeds=known,
     )  # fmt: skip
     with run(progress=progress):
         records, work = fit_steps(PIPELINE, work)
     assert work.alignment is not None
     settings = {
         "fitted_words": [len(source), len(target)],
-        "seeds": 0 if seeds is None else len(seeds),
+        "seeds": len(known),
         "device": where,
         "rng": int(rng) if isinstance(rng, (int, np.integer)) else None,
     }
@@ -165,18 +162,21 @@ def read_checked(value: Any, name: str) -> Vectors:
     return vectors
 
 
-def _check_seeds(seeds: Any) -> tuple[tuple[str, str], ...]:
+def _check_seeds(seeds: Any) -> Pairs:
     """Return known pairs of words; whether they are in the vocabularies is seen in the solve."""
     if seeds is None:
         return ()
-    pairs = tuple(tuple(one) for one in seeds)
-    if not pairs or any(len(one) != 2 or not all(isinstance(word, str) for word in one) for one in pairs):
-        raise InputError("seeds: expected pairs (source word, target word), got something else; leave it out for none")
-    return pairs
+    pairs = tuple(seeds.items() if isinstance(seeds, Mapping) else seeds)
+    for one in pairs or ("none",):
+        if isinstance(one, str) or len(one) != 2 or not all(isinstance(word, str) for word in one):
+            raise InputError(
+                f'seeds: expected pairs of words, such as [("dog", "perro")], got {one!r}; leave it out for none'
+            )
+    return tuple((left, right) for left, right in pairs)
 
 
 def _open_checkpoint(
-    folder: str | os.PathLike[str] | None, source: Vectors, target: Vectors, chosen: Recipe, rng: Any, seeds: Any
+    folder: str | os.PathLike[str] | None, source: Vectors, target: Vectors, chosen: Recipe, rng: Any, seeds: Pairs
 ) -> Checkpoint | None:
     if folder is None:
         return None
@@ -185,4 +185,4 @@ def _open_checkpoint(
             "rng: expected a whole number with a checkpoint, got a Generator, which cannot be compared with that of an "
             "earlier run; pass a seed"
         )
-    return Checkpoint(folder, source, target, chosen, int(rng), _check_seeds(seeds))
+    return Checkpoint(folder, source, target, chosen, int(rng), seeds)

@@ -19,7 +19,7 @@ from ..words.vectors import Vectors
 from .hub import Hub
 from .joint import refine_many
 from .learn import FEWEST_WORDS, check_device, read_checked
-from .recipe import Recipe, recipe
+from .recipe import Recipe, take_recipe
 from .steps import refine, solve
 
 Floats = np.ndarray[Any, Any]
@@ -54,8 +54,8 @@ def learn_many(
     -------
     Hub
     """
-    chosen = recipe(how) if isinstance(how, str) else how
-    if not isinstance(chosen, Recipe) or not _is_plain(chosen):
+    chosen = take_recipe(how)
+    if not _is_plain(chosen):
         raise InputError(
             "how: expected a recipe with start='auto', p=inf, one stage, no schedule and no overlap, such as \"best\", "
             f'got {how!r}; use "best"'

@@ -186,6 +186,17 @@ def recipe(preset: str = "best", **changes: Any) -> Recipe:
     return change_recipe(PRESETS[check_choice(preset, "preset", PRESETS)], changes, "recipe")
 
 
+def take_recipe(how: Any) -> Recipe:
+    """Return the recipe that ``how`` is, or names."""
+    if isinstance(how, Recipe):
+        return how
+    if not isinstance(how, str):
+        raise InputError(
+            f"how: expected a Recipe or one of {', '.join(PRESETS)}, got {how!r}; see invarot.translation.recipe"
+        )
+    return PRESETS[check_choice(how, "how", PRESETS)]
+
+
 def change_recipe(recipe: Recipe, changes: dict[str, Any], where: str) -> Recipe:
     """Change fields of ``recipe``, and those that depend on them; an unknown name is an error of ``where``."""
     check_known(changes, [field.name for field in fields(Recipe)], where)

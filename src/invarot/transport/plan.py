@@ -13,16 +13,14 @@ from ..arrays import (
     device,
     entries_at_once,
     has_triton,
-    is_array,
     log,
     logsumexp,
-    move,
     namespace,
     on_cuda,
-    to_numpy,
     transpose,
 )
 from ..rows import ALL, Rows
+from .plan_common import as_dense_array, describe, move_arrays
 
 ENTRIES = 1 << 21  # scores per block on a CPU
 UNSEEN = 1e-4  # marginal error that rounding may add without notice: a tenth of the default tolerance
@@ -53,7 +51,7 @@ class Plan(Protocol):
         """Return the same plan as NumPy arrays (``"numpy"``), or as tensors on a device of torch."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class EntropicPlan:
     """Γij = aᵢ bⱼ exp(scale·⟨zᵢ, yⱼ⟩ + uᵢ + vⱼ), stored as its factors.
 
@@ -70,6 +68,9 @@ class EntropicPlan:
     error: float
     iterations: int
     columns: Rows = ALL  # which rows of y are here; where they are not all, every process has to call a method
+
+    def __repr__(self) -> str:
+        return describe(self)
 
     @property
     def scale(self) -> float:
@@ -214,17 +215,6 @@ class EntropicPlan:
         left, right = self.u + log(self.a), self.v + log(self.b)
         for rows, place, scores, *here in self._scores(*values):
             yield rows, place, xp.exp(scores + left[rows, None] + right[place]), *here
-
-
-def move_arrays(plan: Any, where: str) -> dict[str, Any]:
-    """Return the arrays of a plan by name, moved to a device."""
-    return {name: move(value, where) for name, value in vars(plan).items() if is_array(value)}
-
-
-def as_dense_array(plan: Plan, dtype: Any) -> Any:
-    """Return the dense plan for ``np.asarray(plan)``."""
-    found = to_numpy(plan.dense())
-    return found if dtype is None else found.astype(dtype)
 
 
 def extend(plan: EntropicPlan, z: Array, y: Array, a: Array, b: Array, used_x: Array, used_y: Array) -> EntropicPlan:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, as_like, device, namespace, to_numpy
-from .plan import as_dense_array, move_arrays
+from .plan_common import as_dense_array, describe, move_arrays
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SparsePlan:
     """An exact plan: at most n + m − 1 entries."""
 
@@ -23,6 +23,9 @@ class SparsePlan:
     epsilon: float = 0.0
     error: float = 0.0
     iterations: int = 1
+
+    def __repr__(self) -> str:
+        return describe(self)
 
     @property
     def shape(self) -> tuple[int, int]:

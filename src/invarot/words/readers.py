@@ -128,7 +128,7 @@ def _read_object(source: Any, *, max_words: int | None, vocabulary: Any, format:
     if words is None or values is None:
         raise InputError(
             f"source: expected a path, a Vectors or an object with index_to_key and vectors, got "
-            f"{type(source).__name__}"
+            f"{type(source).__name__}; pass invarot.words.Vectors(words, array)"
         )
     name = type(table).__name__
     findings = Findings(name, unit="row")
