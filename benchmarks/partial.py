@@ -1,10 +1,11 @@
 """Clouds that correspond only in part: pairs with a known answer, and what ``align`` makes of them.
 
     OMP_NUM_THREADS=1 python benchmarks/partial.py --data DATA --kinds shapes clusters snare --seeds 20 --jobs 16
+    OMP_NUM_THREADS=1 python benchmarks/partial.py --kinds surfaces --seeds 20 --jobs 16 --out results/partial_surfaces.csv
     python benchmarks/partial.py --summarise
     python benchmarks/partial.py --kinds clusters --seeds 5 --overlap none      # all mass matched, for comparison
 
-The pairs are those of partial_pairs.py. Writes a row a run: *rotation*, degrees; *offset*, at the centre of the common part, share of
+The pairs are those of partial_pairs.py and partial_surfaces.py. Writes a row a run: *rotation*, degrees; *offset*, at the centre of the common part, share of
 the extent; *right*, share of the common points matched rightly; *transfer*, accuracy of the labels of five neighbours, cells whose
 type is on both sides; *overlap* found and *true*; *orphans*, mean matched weight of points without a counterpart.
 """
@@ -36,6 +37,7 @@ from partial_pairs import (
     read_shape,
     shape_pair,
 )
+from partial_surfaces import SAMPLES, SURFACES, surface_pair
 from provenance import header, write_page
 
 import invarot
@@ -43,7 +45,7 @@ from invarot.arrays import to_numpy
 
 FIELDS = ("kind", "case", "seed", "n", "m", "rotation", "offset", "right", "transfer", "overlap_x", "overlap_y", "true_x",
           "true_y", "orphans", "verdict", "probability", "seconds", "cpu")  # fmt: skip
-
+RIGID = ("shapes", "surfaces")
 
 Task = tuple[str, str, int]
 
@@ -53,6 +55,9 @@ def list_tasks(args: argparse.Namespace) -> Iterator[Task]:
     for seed in range(args.first, args.first + args.seeds):
         if "shapes" in args.kinds:
             yield from (("shapes", f"{name} {case}", seed) for name, case in itertools.product(args.shapes, args.cases))
+        if "surfaces" in args.kinds:
+            every = itertools.product(args.surfaces, args.samples)
+            yield from (("surfaces", f"{name} {case}", seed) for name, case in every)
         if "clusters" in args.kinds:
             every = itertools.product(DIMENSIONS, MISSING, ("one", "both"))
             yield from (("clusters", f"d={d} {missing} {sides}", seed) for d, missing, sides in every)
@@ -66,6 +71,8 @@ def make_pair(data: Path | None, points: int, task: Task) -> Pair:
     first, second, *rest = case.split()
     if kind == "clusters":
         return cluster_pair(int(first.removeprefix("d=")), int(second), rest[0], seed)
+    if kind == "surfaces":
+        return surface_pair(first, second, seed, points=points)
     assert data is not None
     if kind == "snare":
         return cell_pair(data, int(first), second, seed)
@@ -98,7 +105,7 @@ def score(kind: str, x: np.ndarray, y: np.ndarray, truth: Truth, result: invarot
     """Errors of an answer, beside what it says of its own overlap (empty where it says nothing)."""
     found: dict[str, Any] = {"true_x": round(truth.overlap[0], 4), "true_y": round(truth.overlap[1], 4)}
     moved = to_numpy(result.transform(x))
-    if kind == "shapes":
+    if kind in RIGID:
         at = x[truth.common_x].mean(axis=0)
         away = at @ (to_numpy(result.map) - truth.map) + to_numpy(result.offset) - truth.offset
         found["rotation"] = round(rotation_error(to_numpy(result.map), truth.map), 4)
@@ -120,7 +127,7 @@ def score(kind: str, x: np.ndarray, y: np.ndarray, truth: Truth, result: invarot
 def solve(kind: str, x: np.ndarray, y: np.ndarray, *, overlap: Any, rng: int) -> invarot.Alignment:
     """``align`` as the kind of data asks for: rotations for shapes, a scale and a translation for cells."""
     options: dict[str, Any] = {} if overlap is None else {"overlap": overlap}
-    if kind == "shapes":
+    if kind in RIGID:
         options["p"] = invarot.Rotations()
     return invarot.align(x, y, translate=True, scale=kind == "snare", rng=rng, **options)
 
@@ -150,7 +157,7 @@ def run_all(args: argparse.Namespace) -> Iterator[dict[str, Any]]:
 
 def reached(row: dict[str, str]) -> bool:
     """Whether a row reaches its bound: 2° and 2 % of the extent; 95 % of the points, or of the labels."""
-    if row["kind"] == "shapes":
+    if row["kind"] in RIGID:
         return float(row["rotation"]) <= 2 and float(row["offset"]) <= 0.02
     return float(row["right"] or row["transfer"]) >= 0.95
 
@@ -165,12 +172,12 @@ def summarise(path: Path, commands: list[str]) -> str:
     with path.open() as file:
         rows = list(csv.DictReader(file))
     lines = ["# Clouds that correspond in part", "", *header(*commands),
-             "Reached: shapes ≤ 2° and ≤ 2 % of the extent; clusters and cells ≥ 95 % of the common points, or labels, right. Overlap: within 0.1 of",
+             "Reached: shapes and surfaces ≤ 2° and ≤ 2 % of the extent; clusters and cells ≥ 95 % of the common points, or labels, right. Overlap: within 0.1 of",
              "the truth on both sides. Called: of the answers that reach the bound, those called aligned or coarse; of the others, those called",
              "neither. Orphans: mean matched weight of points without a counterpart.", "",
              "| | case | runs | reached | rotation, °: median, 90 % | share right: median, least | overlap | called, right | called, wrong | orphans | CPU s |",
              "|---|---|---|---|---|---|---|---|---|---|---|"]  # fmt: skip
-    key = lambda row: (row["kind"], row["case"].split()[-1] if row["kind"] == "shapes" else row["case"])  # noqa: E731
+    key = lambda row: (row["kind"], row["case"].split()[-1] if row["kind"] in RIGID else row["case"])  # noqa: E731
     for (kind, case), group in itertools.groupby(sorted(rows, key=key), key=key):
         some = list(group)
         right = [row for row in some if reached(row)]
@@ -194,10 +201,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, help="folder with shapes/ and snare/")
     parser.add_argument(
-        "--kinds", nargs="+", choices=("shapes", "clusters", "snare"), default=["shapes", "clusters", "snare"]
+        "--kinds",
+        nargs="+",
+        choices=("shapes", "surfaces", "clusters", "snare"),
+        default=["shapes", "clusters", "snare"],
     )
     parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=list(SHAPES))
     parser.add_argument("--cases", nargs="+", default=list(CASES))
+    parser.add_argument("--surfaces", nargs="+", choices=SURFACES, default=list(SURFACES))
+    parser.add_argument("--samples", nargs="+", default=list(SAMPLES), help="cases of surfaces")
     parser.add_argument("--points", type=int, default=1000, help="points of a shape before it is cut")
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--first", type=int, default=0, help="number of the first seed")
@@ -210,8 +222,8 @@ def main() -> None:
     if args.summarise:
         print(summarise(args.out, args.commands))
         return
-    if args.data is None and set(args.kinds) != {"clusters"}:
-        parser.error("--data: expected a folder with shapes/ and snare/; only --kinds clusters needs none")
+    if args.data is None and set(args.kinds) & {"shapes", "snare"}:
+        parser.error("--data: expected a folder with shapes/ and snare/; --kinds clusters surfaces need none")
     fresh = not args.out.exists()
     with args.out.open("a", newline="") as file:
         writer = csv.DictWriter(file, FIELDS, lineterminator="\n")

@@ -10,7 +10,8 @@ import numpy as np
 from ..arrays import Array, as_like, machine_epsilon, namespace, to_numpy
 from ..errors import InputError
 from ..geometry.frames import mean_square, weighted_second_moment
-from ..retrieval.thinning import FEW, thin
+from ..retrieval.nearest import nearest_distances, neighbour_distances
+from ..retrieval.thinning import FEW, count_even, thin
 from .budget import relative_spacing
 from .overlap import Overlap, measure_scales
 from .problem import Problem, variance
@@ -51,12 +52,26 @@ def _check_one_unit(problem: Problem) -> tuple[float, float]:
     return squares
 
 
+def _even_out(x: Array, y: Array, w: Array) -> tuple[Array, Array]:
+    """Return at most `QUERIES` points of x and of y (d ≤ `FEW`), of even density where half of them or more are too dense for that."""
+    left, right = (to_numpy(points).astype(np.float64) for points in (x, y))
+    counts = len(left), len(right)
+    if min(counts) > 1:
+        gap = float(np.median(to_numpy(nearest_distances(x @ w, y))))
+        spacing = float(np.median(to_numpy(neighbour_distances(y))))
+        if gap > spacing / 4:  # squared: no copies
+            even = count_even(left, right)
+            counts = tuple(few if few < many / 2 else many for few, many in zip(even, counts))
+    return tuple(as_like(thin(points, min(count, QUERIES)), x) for points, count in zip((left, right), counts))
+
+
 def keep_matched(problem: Problem, w: Array, matched: tuple[Array, Array]) -> tuple[Problem, Array]:
     """Return the problem of the points that are matched by more than half, and the map w (dx, dy) for it.
 
     The offset of the map becomes the choice of the origins: the centre of x, and its image; the centre of y is another place if one
-    cloud is denser here and the other there. In the plane and in space many points are thinned to an even density: how densely a scan
-    samples a surface says nothing of the surface, and distances between its neighbours say little of how near another scan can be.
+    cloud is denser here and the other there. In the plane and in space many points, and points of uneven density, are thinned to an even
+    one: how densely a scan samples a surface says nothing of the surface, and distances between its neighbours say little of how near
+    another scan can be. Copies stay as they are: they lie nearer to each other than to any neighbour.
     """
     xp = namespace(problem.x)
     x, y = (points[xp.nonzero(share > 0.5)[0]] for points, share in zip((problem.x, problem.y), matched, strict=True))
@@ -65,7 +80,7 @@ def keep_matched(problem: Problem, w: Array, matched: tuple[Array, Array]) -> tu
     if problem.affine:
         x, y, w = x[:, :-1], y - w[-1], w[:-1, :]
     if max(w.shape) <= FEW:
-        x, y = (as_like(thin(to_numpy(points).astype(np.float64), QUERIES), points) for points in (x, y))
+        x, y = _even_out(x, y, w)
     if problem.affine:
         centre = xp.mean(x, axis=0)
         x, y = x - centre, y - centre @ w
