@@ -2,12 +2,16 @@
 
     OMP_NUM_THREADS=1 python benchmarks/partial.py --data DATA --kinds shapes clusters snare --seeds 20 --jobs 16
     OMP_NUM_THREADS=1 python benchmarks/partial.py --kinds surfaces --seeds 20 --jobs 16 --out results/partial_surfaces.csv
+    OMP_NUM_THREADS=1 python benchmarks/partial.py --kinds surfaces --samples cut-50 resampled-50 --variants float32 weights scale few
     python benchmarks/partial.py --summarise
     python benchmarks/partial.py --kinds clusters --seeds 5 --overlap none      # all mass matched, for comparison
 
 The pairs are those of partial_pairs.py and partial_surfaces.py. Writes a row a run: *rotation*, degrees; *offset*, at the centre of the common part, share of
 the extent; *right*, share of the common points matched rightly; *transfer*, accuracy of the labels of five neighbours, cells whose
 type is on both sides; *overlap* found and *true*; *orphans*, mean matched weight of points without a counterpart.
+
+Variants of surfaces: *float32*; *weights* drawn at random; *scale*, y 1.7 times as large and scale=True; *pairs*, five known ones;
+*few* and *many*, 200 and 50,000 points.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -46,6 +51,8 @@ from invarot.arrays import to_numpy
 FIELDS = ("kind", "case", "seed", "n", "m", "rotation", "offset", "right", "transfer", "overlap_x", "overlap_y", "true_x",
           "true_y", "orphans", "verdict", "probability", "seconds", "cpu")  # fmt: skip
 RIGID = ("shapes", "surfaces")
+POINTS = {"few": 200, "many": 50_000}  # of a surface, instead of --points
+SCALE = 1.7  # of y, in the variant of that name
 
 Task = tuple[str, str, int]
 
@@ -56,8 +63,8 @@ def list_tasks(args: argparse.Namespace) -> Iterator[Task]:
         if "shapes" in args.kinds:
             yield from (("shapes", f"{name} {case}", seed) for name, case in itertools.product(args.shapes, args.cases))
         if "surfaces" in args.kinds:
-            every = itertools.product(args.surfaces, args.samples)
-            yield from (("surfaces", f"{name} {case}", seed) for name, case in every)
+            every = itertools.product(args.surfaces, args.samples, args.variants)
+            yield from (("surfaces", " ".join(words).removesuffix(" plain"), seed) for words in every)
         if "clusters" in args.kinds:
             every = itertools.product(DIMENSIONS, MISSING, ("one", "both"))
             yield from (("clusters", f"d={d} {missing} {sides}", seed) for d, missing, sides in every)
@@ -72,11 +79,20 @@ def make_pair(data: Path | None, points: int, task: Task) -> Pair:
     if kind == "clusters":
         return cluster_pair(int(first.removeprefix("d=")), int(second), rest[0], seed)
     if kind == "surfaces":
-        return surface_pair(first, second, seed, points=points)
+        x, y, truth = surface_pair(first, second, seed, points=POINTS.get("".join(rest), points))
+        if rest == ["scale"]:
+            y, truth = SCALE * y, stretch(truth)
+        return (x.astype("float32"), y.astype("float32"), truth) if rest == ["float32"] else (x, y, truth)
     assert data is not None
     if kind == "snare":
         return cell_pair(data, int(first), second, seed)
     return shape_pair(read_shape(data / "shapes" / f"{first}.obj"), second, seed, points=points)
+
+
+def stretch(truth: Truth) -> Truth:
+    """The truth of a pair whose y is SCALE times as large."""
+    assert truth.map is not None
+    return replace(truth, map=SCALE * truth.map, offset=SCALE * truth.offset, extent=SCALE * truth.extent)
 
 
 def rotation_error(found: np.ndarray, truth: np.ndarray) -> float:
@@ -124,12 +140,26 @@ def score(kind: str, x: np.ndarray, y: np.ndarray, truth: Truth, result: invarot
     return found
 
 
-def solve(kind: str, x: np.ndarray, y: np.ndarray, *, overlap: Any, rng: int) -> invarot.Alignment:
-    """``align`` as the kind of data asks for: rotations for shapes, a scale and a translation for cells."""
+def solve(
+    kind: str, x: np.ndarray, y: np.ndarray, truth: Truth, *, overlap: Any, rng: int, variant: str
+) -> invarot.Alignment:
+    """``align`` as the kind of data asks for: rotations for shapes, a scale and a translation for cells; weights, pairs, as a variant."""
     options: dict[str, Any] = {} if overlap is None else {"overlap": overlap}
     if kind in RIGID:
         options["p"] = invarot.Rotations()
-    return invarot.align(x, y, translate=True, scale=kind == "snare", rng=rng, **options)
+    if variant == "weights":
+        options |= {name: draw_weights(len(one), rng) for name, one in (("a", x), ("b", y))}
+    if variant == "pairs":
+        assert truth.matches is not None
+        known = np.flatnonzero(truth.common_x)[:5]
+        options["seeds"] = np.column_stack([known, truth.matches[known]])
+    return invarot.align(x, y, translate=True, scale=kind == "snare" or variant == "scale", rng=rng, **options)
+
+
+def draw_weights(count: int, seed: int) -> np.ndarray:
+    """Weights of very different size."""
+    weights = np.random.default_rng([seed, count]).gamma(1.0, size=count)
+    return weights / weights.sum()
 
 
 def run(data: Path | None, points: int, overlap: Any, task: Task) -> dict[str, Any]:
@@ -138,7 +168,9 @@ def run(data: Path | None, points: int, overlap: Any, task: Task) -> dict[str, A
     kind, case, seed = task
     x, y, truth = make_pair(data, points, task)
     began, worked = time.perf_counter(), time.process_time()
-    result = solve(kind, x, y, overlap=overlap, rng=seed)
+    result = solve(
+        kind, x, y, truth, overlap=overlap, rng=seed, variant="".join(case.split()[2:]) if kind == "surfaces" else ""
+    )
     seconds, cpu = time.perf_counter() - began, time.process_time() - worked
     return {"kind": kind, "case": case, "seed": seed, "n": len(x), "m": len(y), "seconds": round(seconds, 2),
             "cpu": round(cpu, 2), "verdict": result.verdict.word, "probability": round(result.verdict.probability, 4),
@@ -177,7 +209,7 @@ def summarise(path: Path, commands: list[str]) -> str:
              "neither. Orphans: mean matched weight of points without a counterpart.", "",
              "| | case | runs | reached | rotation, °: median, 90 % | share right: median, least | overlap | called, right | called, wrong | orphans | CPU s |",
              "|---|---|---|---|---|---|---|---|---|---|---|"]  # fmt: skip
-    key = lambda row: (row["kind"], row["case"].split()[-1] if row["kind"] in RIGID else row["case"])  # noqa: E731
+    key = lambda row: (row["kind"], " ".join(row["case"].split()[1:]) if row["kind"] in RIGID else row["case"])  # noqa: E731
     for (kind, case), group in itertools.groupby(sorted(rows, key=key), key=key):
         some = list(group)
         right = [row for row in some if reached(row)]
@@ -210,6 +242,12 @@ def main() -> None:
     parser.add_argument("--cases", nargs="+", default=list(CASES))
     parser.add_argument("--surfaces", nargs="+", choices=SURFACES, default=list(SURFACES))
     parser.add_argument("--samples", nargs="+", default=list(SAMPLES), help="cases of surfaces")
+    parser.add_argument(
+        "--variants",
+        nargs="+",
+        choices=("plain", "float32", "weights", "scale", "pairs", "few", "many"),
+        default=["plain"],
+    )
     parser.add_argument("--points", type=int, default=1000, help="points of a shape before it is cut")
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--first", type=int, default=0, help="number of the first seed")

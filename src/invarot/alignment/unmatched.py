@@ -54,15 +54,18 @@ def _check_one_unit(problem: Problem) -> tuple[float, float]:
 
 def _even_out(x: Array, y: Array, w: Array) -> tuple[Array, Array]:
     """Return at most `QUERIES` points of x and of y (d ≤ `FEW`), of even density where half of them or more are too dense for that."""
-    left, right = (to_numpy(points).astype(np.float64) for points in (x, y))
-    counts = len(left), len(right)
-    if min(counts) > 1:
-        gap = float(np.median(to_numpy(nearest_distances(x @ w, y))))
-        spacing = float(np.median(to_numpy(neighbour_distances(y))))
-        if gap > spacing / 4:  # squared: no copies
-            even = count_even(left, right)
-            counts = tuple(few if few < many / 2 else many for few, many in zip(even, counts))
-    return tuple(as_like(thin(points, min(count, QUERIES)), x) for points, count in zip((left, right), counts))
+    most = [QUERIES, QUERIES]
+    moved, there = (to_numpy(points).astype(np.float64) for points in (x @ w, y))
+    if min(len(moved), len(there)) > 1:
+        gap, spacing = np.median(nearest_distances(moved, there)), np.median(neighbour_distances(there))
+        if gap > spacing / 4:  # both squared: no copies
+            even = zip(count_even(moved, there), (moved, there), strict=True)
+            most = [min(count, QUERIES) if count < len(points) / 2 else QUERIES for count, points in even]
+    left, right = (
+        as_like(thin(to_numpy(points).astype(np.float64), count), points)
+        for points, count in zip((x, y), most, strict=True)
+    )
+    return left, right
 
 
 def keep_matched(problem: Problem, w: Array, matched: tuple[Array, Array]) -> tuple[Problem, Array]:
