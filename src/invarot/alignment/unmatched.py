@@ -15,7 +15,7 @@ from ..retrieval.thinning import FEW, count_even, thin
 from .budget import relative_spacing
 from .overlap import Overlap, measure_scales
 from .problem import Problem, variance
-from .tuning import QUERIES
+from .tuning import EVEN_POINTS, QUERIES
 
 
 def allow_unmatched(problem: Problem, overlap: Overlap, *, translate: bool, rng: np.random.Generator) -> Problem:
@@ -57,10 +57,12 @@ def _even_out(x: Array, y: Array, w: Array) -> tuple[Array, Array]:
     most = [QUERIES, QUERIES]
     moved, there = (to_numpy(points).astype(np.float64) for points in (x @ w, y))
     if min(len(moved), len(there)) > 1:
-        gap, spacing = np.median(nearest_distances(moved, there)), np.median(neighbour_distances(there))
-        if gap > spacing / 4:  # both squared: no copies
+        gap, spacing = np.median(nearest_distances(moved, there)) ** 0.5, np.median(neighbour_distances(there)) ** 0.5
+        if gap > spacing / 2:  # no copies
             even = zip(count_even(moved, there), (moved, there), strict=True)
-            most = [min(count, QUERIES) if count < len(points) / 2 else QUERIES for count, points in even]
+            most = [
+                max(EVEN_POINTS, min(count, QUERIES)) if count < len(points) / 2 else QUERIES for count, points in even
+            ]
     left, right = (
         as_like(thin(to_numpy(points).astype(np.float64), count), points)
         for points, count in zip((x, y), most, strict=True)
