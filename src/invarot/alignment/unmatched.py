@@ -54,20 +54,17 @@ def _check_one_unit(problem: Problem) -> tuple[float, float]:
 
 def _even_out(x: Array, y: Array, w: Array) -> tuple[Array, Array]:
     """Return at most `QUERIES` points of x and of y (d ≤ `FEW`), of even density where half of them or more are too dense for that."""
-    most = [QUERIES, QUERIES]
-    moved, there = (to_numpy(points).astype(np.float64) for points in (x @ w, y))
-    if min(len(moved), len(there)) > 1:
-        gap, spacing = np.median(nearest_distances(moved, there)) ** 0.5, np.median(neighbour_distances(there)) ** 0.5
+    left, right = (thin(to_numpy(points).astype(np.float64), QUERIES) for points in (x, y))
+    if min(len(left), len(right)) > 1:
+        moved = left @ to_numpy(w).astype(np.float64)
+        gap, spacing = np.median(nearest_distances(moved, right)) ** 0.5, np.median(neighbour_distances(right)) ** 0.5
         if gap > spacing / 2:  # no copies
-            even = zip(count_even(moved, there), (moved, there), strict=True)
-            most = [
-                max(EVEN_POINTS, min(count, QUERIES)) if count < len(points) / 2 else QUERIES for count, points in even
-            ]
-    left, right = (
-        as_like(thin(to_numpy(points).astype(np.float64), count), points)
-        for points, count in zip((x, y), most, strict=True)
-    )
-    return left, right
+            few = (max(count, EVEN_POINTS) for count in count_even(moved, right))
+            left, right = (
+                thin(points, count) if count < len(points) / 2 else points
+                for points, count in zip((left, right), few, strict=True)
+            )
+    return as_like(left, x), as_like(right, y)
 
 
 def keep_matched(problem: Problem, w: Array, matched: tuple[Array, Array]) -> tuple[Problem, Array]:
