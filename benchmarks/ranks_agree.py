@@ -110,7 +110,8 @@ def main() -> None:
             )
             for rank in range(RANKS)
         ]
-        rows = [json.loads(one.communicate()[0].splitlines()[-1]) for one in running][0]
+        printed = [one.communicate()[0] for one in running]
+    rows = json.loads(printed[0].splitlines()[-1])
     apart = [row["apart"] for row in rows]
     summary = {
         "commit": commit, "command": f"python benchmarks/ranks_agree.py --seeds {args.seeds}", "problems": len(rows),
