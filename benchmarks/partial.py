@@ -1,12 +1,17 @@
 """Clouds that correspond only in part: pairs with a known answer, and what ``align`` makes of them.
 
     OMP_NUM_THREADS=1 python benchmarks/partial.py --data DATA --kinds shapes clusters snare --seeds 20 --jobs 16
+    OMP_NUM_THREADS=1 python benchmarks/partial.py --kinds surfaces --seeds 20 --jobs 16 --out results/partial_surfaces.csv
+    OMP_NUM_THREADS=1 python benchmarks/partial.py --kinds surfaces --samples cut-50 resampled-50 --variants float32 weights scale few
     python benchmarks/partial.py --summarise
     python benchmarks/partial.py --kinds clusters --seeds 5 --overlap none      # all mass matched, for comparison
 
-The pairs are those of partial_pairs.py. Writes a row a run: *rotation*, degrees; *offset*, at the centre of the common part, share of
+The pairs are those of partial_pairs.py and partial_surfaces.py. Writes a row a run: *rotation*, degrees; *offset*, at the centre of the common part, share of
 the extent; *right*, share of the common points matched rightly; *transfer*, accuracy of the labels of five neighbours, cells whose
 type is on both sides; *overlap* found and *true*; *orphans*, mean matched weight of points without a counterpart.
+
+Variants of surfaces: *float32*; *weights* drawn at random; *scale*, y 1.7 times as large and scale=True; *pairs*, five known ones;
+*few* and *many*, 200 and 50,000 points.
 """
 
 from __future__ import annotations
@@ -18,6 +23,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -36,6 +42,7 @@ from partial_pairs import (
     read_shape,
     shape_pair,
 )
+from partial_surfaces import SAMPLES, SURFACES, surface_pair
 from provenance import header, write_page
 
 import invarot
@@ -43,7 +50,9 @@ from invarot.arrays import to_numpy
 
 FIELDS = ("kind", "case", "seed", "n", "m", "rotation", "offset", "right", "transfer", "overlap_x", "overlap_y", "true_x",
           "true_y", "orphans", "verdict", "probability", "seconds", "cpu")  # fmt: skip
-
+RIGID = ("shapes", "surfaces")
+POINTS = {"few": 200, "many": 50_000}  # of a surface, instead of --points
+SCALE = 1.7  # of y, in the variant of that name
 
 Task = tuple[str, str, int]
 
@@ -53,6 +62,9 @@ def list_tasks(args: argparse.Namespace) -> Iterator[Task]:
     for seed in range(args.first, args.first + args.seeds):
         if "shapes" in args.kinds:
             yield from (("shapes", f"{name} {case}", seed) for name, case in itertools.product(args.shapes, args.cases))
+        if "surfaces" in args.kinds:
+            every = itertools.product(args.surfaces, args.samples, args.variants)
+            yield from (("surfaces", " ".join(words).removesuffix(" plain"), seed) for words in every)
         if "clusters" in args.kinds:
             every = itertools.product(DIMENSIONS, MISSING, ("one", "both"))
             yield from (("clusters", f"d={d} {missing} {sides}", seed) for d, missing, sides in every)
@@ -66,10 +78,21 @@ def make_pair(data: Path | None, points: int, task: Task) -> Pair:
     first, second, *rest = case.split()
     if kind == "clusters":
         return cluster_pair(int(first.removeprefix("d=")), int(second), rest[0], seed)
+    if kind == "surfaces":
+        x, y, truth = surface_pair(first, second, seed, points=POINTS.get("".join(rest), points))
+        if rest == ["scale"]:
+            y, truth = SCALE * y, stretch(truth)
+        return (x.astype("float32"), y.astype("float32"), truth) if rest == ["float32"] else (x, y, truth)
     assert data is not None
     if kind == "snare":
         return cell_pair(data, int(first), second, seed)
     return shape_pair(read_shape(data / "shapes" / f"{first}.obj"), second, seed, points=points)
+
+
+def stretch(truth: Truth) -> Truth:
+    """The truth of a pair whose y is SCALE times as large."""
+    assert truth.map is not None
+    return replace(truth, map=SCALE * truth.map, offset=SCALE * truth.offset, extent=SCALE * truth.extent)
 
 
 def rotation_error(found: np.ndarray, truth: np.ndarray) -> float:
@@ -98,7 +121,7 @@ def score(kind: str, x: np.ndarray, y: np.ndarray, truth: Truth, result: invarot
     """Errors of an answer, beside what it says of its own overlap (empty where it says nothing)."""
     found: dict[str, Any] = {"true_x": round(truth.overlap[0], 4), "true_y": round(truth.overlap[1], 4)}
     moved = to_numpy(result.transform(x))
-    if kind == "shapes":
+    if kind in RIGID:
         at = x[truth.common_x].mean(axis=0)
         away = at @ (to_numpy(result.map) - truth.map) + to_numpy(result.offset) - truth.offset
         found["rotation"] = round(rotation_error(to_numpy(result.map), truth.map), 4)
@@ -117,12 +140,26 @@ def score(kind: str, x: np.ndarray, y: np.ndarray, truth: Truth, result: invarot
     return found
 
 
-def solve(kind: str, x: np.ndarray, y: np.ndarray, *, overlap: Any, rng: int) -> invarot.Alignment:
-    """``align`` as the kind of data asks for: rotations for shapes, a scale and a translation for cells."""
+def solve(
+    kind: str, x: np.ndarray, y: np.ndarray, truth: Truth, *, overlap: Any, rng: int, variant: str
+) -> invarot.Alignment:
+    """``align`` as the kind of data asks for: rotations for shapes, a scale and a translation for cells; weights, pairs, as a variant."""
     options: dict[str, Any] = {} if overlap is None else {"overlap": overlap}
-    if kind == "shapes":
+    if kind in RIGID:
         options["p"] = invarot.Rotations()
-    return invarot.align(x, y, translate=True, scale=kind == "snare", rng=rng, **options)
+    if variant == "weights":
+        options |= {name: draw_weights(len(one), rng) for name, one in (("a", x), ("b", y))}
+    if variant == "pairs":
+        assert truth.matches is not None
+        known = np.flatnonzero(truth.common_x)[:5]
+        options["seeds"] = np.column_stack([known, truth.matches[known]])
+    return invarot.align(x, y, translate=True, scale=kind == "snare" or variant == "scale", rng=rng, **options)
+
+
+def draw_weights(count: int, seed: int) -> np.ndarray:
+    """Weights of very different size."""
+    weights = np.random.default_rng([seed, count]).gamma(1.0, size=count)
+    return weights / weights.sum()
 
 
 def run(data: Path | None, points: int, overlap: Any, task: Task) -> dict[str, Any]:
@@ -131,7 +168,9 @@ def run(data: Path | None, points: int, overlap: Any, task: Task) -> dict[str, A
     kind, case, seed = task
     x, y, truth = make_pair(data, points, task)
     began, worked = time.perf_counter(), time.process_time()
-    result = solve(kind, x, y, overlap=overlap, rng=seed)
+    result = solve(
+        kind, x, y, truth, overlap=overlap, rng=seed, variant="".join(case.split()[2:]) if kind == "surfaces" else ""
+    )
     seconds, cpu = time.perf_counter() - began, time.process_time() - worked
     return {"kind": kind, "case": case, "seed": seed, "n": len(x), "m": len(y), "seconds": round(seconds, 2),
             "cpu": round(cpu, 2), "verdict": result.verdict.word, "probability": round(result.verdict.probability, 4),
@@ -150,7 +189,7 @@ def run_all(args: argparse.Namespace) -> Iterator[dict[str, Any]]:
 
 def reached(row: dict[str, str]) -> bool:
     """Whether a row reaches its bound: 2° and 2 % of the extent; 95 % of the points, or of the labels."""
-    if row["kind"] == "shapes":
+    if row["kind"] in RIGID:
         return float(row["rotation"]) <= 2 and float(row["offset"]) <= 0.02
     return float(row["right"] or row["transfer"]) >= 0.95
 
@@ -165,12 +204,12 @@ def summarise(path: Path, commands: list[str]) -> str:
     with path.open() as file:
         rows = list(csv.DictReader(file))
     lines = ["# Clouds that correspond in part", "", *header(*commands),
-             "Reached: shapes ≤ 2° and ≤ 2 % of the extent; clusters and cells ≥ 95 % of the common points, or labels, right. Overlap: within 0.1 of",
+             "Reached: shapes and surfaces ≤ 2° and ≤ 2 % of the extent; clusters and cells ≥ 95 % of the common points, or labels, right. Overlap: within 0.1 of",
              "the truth on both sides. Called: of the answers that reach the bound, those called aligned or coarse; of the others, those called",
              "neither. Orphans: mean matched weight of points without a counterpart.", "",
              "| | case | runs | reached | rotation, °: median, 90 % | share right: median, least | overlap | called, right | called, wrong | orphans | CPU s |",
              "|---|---|---|---|---|---|---|---|---|---|---|"]  # fmt: skip
-    key = lambda row: (row["kind"], row["case"].split()[-1] if row["kind"] == "shapes" else row["case"])  # noqa: E731
+    key = lambda row: (row["kind"], " ".join(row["case"].split()[1:]) if row["kind"] in RIGID else row["case"])  # noqa: E731
     for (kind, case), group in itertools.groupby(sorted(rows, key=key), key=key):
         some = list(group)
         right = [row for row in some if reached(row)]
@@ -194,10 +233,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, help="folder with shapes/ and snare/")
     parser.add_argument(
-        "--kinds", nargs="+", choices=("shapes", "clusters", "snare"), default=["shapes", "clusters", "snare"]
+        "--kinds",
+        nargs="+",
+        choices=("shapes", "surfaces", "clusters", "snare"),
+        default=["shapes", "clusters", "snare"],
     )
     parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=list(SHAPES))
     parser.add_argument("--cases", nargs="+", default=list(CASES))
+    parser.add_argument("--surfaces", nargs="+", choices=SURFACES, default=list(SURFACES))
+    parser.add_argument("--samples", nargs="+", default=list(SAMPLES), help="cases of surfaces")
+    parser.add_argument(
+        "--variants",
+        nargs="+",
+        choices=("plain", "float32", "weights", "scale", "pairs", "few", "many"),
+        default=["plain"],
+    )
     parser.add_argument("--points", type=int, default=1000, help="points of a shape before it is cut")
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--first", type=int, default=0, help="number of the first seed")
@@ -210,8 +260,8 @@ def main() -> None:
     if args.summarise:
         print(summarise(args.out, args.commands))
         return
-    if args.data is None and set(args.kinds) != {"clusters"}:
-        parser.error("--data: expected a folder with shapes/ and snare/; only --kinds clusters needs none")
+    if args.data is None and set(args.kinds) & {"shapes", "snare"}:
+        parser.error("--data: expected a folder with shapes/ and snare/; --kinds clusters surfaces need none")
     fresh = not args.out.exists()
     with args.out.open("a", newline="") as file:
         writer = csv.DictWriter(file, FIELDS, lineterminator="\n")

@@ -592,6 +592,9 @@ def test_a_device_is_a_place_for_numpy_points():
     assert np.array_equal(invarot.align(x, y, device="cpu").map, invarot.align(x, y).map)
     with pytest.raises(InputError, match=r"device: expected .auto., .cpu., .cuda."):
         invarot.align(x, y, device="tpu")
+    mesh = type("DeviceMesh", (), {"__module__": "torch.distributed.device_mesh"})()
+    with pytest.raises(InputError, match=r"one device, got a DeviceMesh .*invarot\.distributed\.align"):
+        invarot.align(x, y, device=mesh)
 
 
 def test_cuda_where_there_is_none_names_the_remedy():

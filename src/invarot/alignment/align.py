@@ -65,7 +65,8 @@ def align(
     Parameters
     ----------
     x, y : (n, dx) and (m, dy) arrays, tensors, lists or DataFrames
-        Source points, which move, and target points, which stay. NumPy in, NumPy out; torch in, torch out.
+        Source points, which move, and target points, which stay. NumPy in, NumPy out; torch in, torch out. Rows that are cut over
+        the ranks of a torch.distributed group: ``invarot.distributed.align``.
     a, b : (n,) and (m,), optional
         Weights; non-negative, each sums to 1. Uniform by default.
     p : float in [1, inf], Schatten or Rotations

@@ -53,6 +53,7 @@ PARTIAL_EPSILON = 1 / 2, 1 / (2 * LOOSER)  # over the squared cut: the price of 
 STARTS_COMPARED = 2 * REPEATS  # rigid motions that are fitted; so many requested starts, or more, test each other
 QUERIES = REPEATS * FEW_POINTS  # points of the evidence, a quarter of them in each fold; that vote; that are assigned
 RACE_ENTRIES = STARTS_COMPARED * STAGE_POINTS**2  # of all plans of a race: so many starts on the points of a stage
+EVEN_POINTS = QUERIES // LOOSER  # of the evidence, at least, where clouds are thinned to an even density
 SURFACE_POINTS = LOOSER * QUERIES  # of each cloud, at most, that show the surfaces of the last fit
 SLIDING_POINTS = LOOSER * FEW_POINTS  # of these that are fitted
 

@@ -10,11 +10,12 @@ import numpy as np
 from ..arrays import Array, as_like, machine_epsilon, namespace, to_numpy
 from ..errors import InputError
 from ..geometry.frames import mean_square, weighted_second_moment
-from ..retrieval.thinning import FEW_DIMENSIONS, thin
+from ..retrieval.nearest import nearest_distances, neighbour_distances
+from ..retrieval.thinning import FEW_DIMENSIONS, count_even, thin
 from .budget import relative_spacing
 from .overlap import Overlap, measure_scales
 from .problem import Problem, variance
-from .tuning import QUERIES
+from .tuning import EVEN_POINTS, QUERIES
 
 
 def allow_unmatched(problem: Problem, overlap: Overlap, *, translate: bool, rng: np.random.Generator) -> Problem:
@@ -51,12 +52,28 @@ def _check_one_unit(problem: Problem) -> tuple[float, float]:
     return squares
 
 
+def _even_out(x: Array, y: Array, w: Array) -> tuple[Array, Array]:
+    """Return at most `QUERIES` points of x and of y (d ≤ `FEW_DIMENSIONS`), of even density where half of them or more are too dense for that."""
+    left, right = (thin(to_numpy(points).astype(np.float64), QUERIES) for points in (x, y))
+    if min(len(left), len(right)) > 1:
+        moved = left @ to_numpy(w).astype(np.float64)
+        gap, spacing = np.median(nearest_distances(moved, right)) ** 0.5, np.median(neighbour_distances(right)) ** 0.5
+        if gap > spacing / 2:  # no copies
+            few = (max(count, EVEN_POINTS) for count in count_even(moved, right))
+            left, right = (
+                thin(points, count) if count < len(points) / 2 else points
+                for points, count in zip((left, right), few, strict=True)
+            )
+    return as_like(left, x), as_like(right, y)
+
+
 def keep_matched(problem: Problem, w: Array, matched: tuple[Array, Array]) -> tuple[Problem, Array]:
     """Return the problem of the points that are matched by more than half, and the map w (dx, dy) for it.
 
     The offset of the map becomes the choice of the origins: the centre of x, and its image; the centre of y is another place if one
-    cloud is denser here and the other there. In the plane and in space many points are thinned to an even density: how densely a scan
-    samples a surface says nothing of the surface, and distances between its neighbours say little of how near another scan can be.
+    cloud is denser here and the other there. In the plane and in space many points, and points of uneven density, are thinned to an even
+    one: how densely a scan samples a surface says nothing of the surface, and distances between its neighbours say little of how near
+    another scan can be. Copies stay as they are: they lie nearer to each other than to any neighbour.
     """
     xp = namespace(problem.x)
     x, y = (points[xp.nonzero(share > 0.5)[0]] for points, share in zip((problem.x, problem.y), matched, strict=True))
@@ -65,7 +82,7 @@ def keep_matched(problem: Problem, w: Array, matched: tuple[Array, Array]) -> tu
     if problem.affine:
         x, y, w = x[:, :-1], y - w[-1], w[:-1, :]
     if max(w.shape) <= FEW_DIMENSIONS:
-        x, y = (as_like(thin(to_numpy(points).astype(np.float64), QUERIES), points) for points in (x, y))
+        x, y = _even_out(x, y, w)
     if problem.affine:
         centre = xp.mean(x, axis=0)
         x, y = x - centre, y - centre @ w

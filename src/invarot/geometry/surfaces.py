@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial import cKDTree
 
+from .axes import find_axes
 from .motions import extrapolate, find_step, leave_out, make_moves, make_turns, measure_size, move_back
 
 Floats = np.ndarray[Any, Any]
@@ -217,7 +218,7 @@ def _add_scatter(x: Sample, y: Sample, w: Floats, i: Floats, j: Floats) -> Float
 
 def _measure_axes(residuals: Floats, scatter: Floats) -> tuple[Floats, Floats]:
     """Return the axes (k, d, d) of the scatter, as columns and the thinnest first, and the variance (d,) of residuals along them."""
-    axes = np.linalg.eigh(scatter)[1]
+    axes = find_axes(scatter)
     square = np.einsum("kd,kdp->kp", residuals, axes) ** 2
     return axes, np.median(square, axis=0) / 0.455  # the median of a squared normal variable
 

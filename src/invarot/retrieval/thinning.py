@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 Floats = np.ndarray[Any, Any]
 
 FEW_DIMENSIONS = 3  # dimensions up to which the cells of a grid hold several points
+AROUND = 6  # neighbours whose distance shows how densely a surface is sampled
+COVERED = 0.9  # of a surface is sampled as densely as the thinner cloud, or more
 
 
 def thin(points: Floats, count: int) -> Floats:
@@ -30,6 +33,29 @@ def thin(points: Floats, count: int) -> Floats:
     cell = cell.reshape(-1)
     number = np.bincount(cell)
     return np.stack([np.bincount(cell, column) / number for column in points.T], axis=1)
+
+
+def count_even(x: Floats, y: Floats) -> tuple[int, int]:
+    """Return about how many points of x and of y are left where both are as sparse as the sparser of them is on a tenth of its surface.
+
+    The area that a point stands for grows as the power d − 1 of the distance to its neighbours: in the plane a length, in space an area.
+    """
+    areas = [_measure_areas(points) for points in (x, y)]
+    sparse = max(_weighted_quantile(area, COVERED) for area in areas)
+    counts = [len(area) if sparse == 0 else round(float(area.sum()) / sparse) for area in areas]
+    return counts[0], counts[1]
+
+
+def _measure_areas(points: Floats) -> Floats:
+    count = min(AROUND + 1, len(points))
+    return np.asarray(cKDTree(points).query(points, [count])[0][:, 0] ** max(points.shape[1] - 1, 1))
+
+
+def _weighted_quantile(values: Floats, level: float) -> float:
+    """Return the quantile of positive values, each weighted by itself."""
+    order = np.sort(values)
+    below = np.cumsum(order)
+    return float(order[np.searchsorted(below, level * below[-1])])
 
 
 def _find_cells(points: Floats, side: float) -> Floats:

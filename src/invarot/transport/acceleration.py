@@ -4,6 +4,10 @@ A sweep is a fixed-point map v → G(v) that, near the solution, is linear and s
 b. Plain sweeps converge by a factor λ per sweep, the second eigenvalue; slow problems have λ near 1. The combination of the
 last few iterates with the smallest residual G(v) − v converges at a rate of about √(1 − λ): ten times fewer sweeps at
 λ = 0.99. Each start of a batch has its own combination.
+
+Its weights solve a system that is nearly singular. With all digits they would pass on the rounding of a sum enlarged, sweep after sweep,
+until maps differ by the tolerance of a solve where only the order of a sum does (other ranks, other threads). So they are
+regularised and rounded.
 """
 
 from __future__ import annotations
@@ -14,7 +18,8 @@ AFTER = 4  # plain sweeps before the first combination: an inexact solve rarely 
 DEPTH = 5  # differences kept
 GROWTH = 2.0  # a combination whose error exceeds this times the least error so far is undone
 LEAP = 5.0  # largest accepted step of a log-potential: for longer steps a sweep is far from linear
-RIDGE = 1e-8  # relative to the trace of the normal equations
+RIDGE = 1e-5  # relative to the trace of the normal equations
+GRID = 2.0**-6  # weights are multiples of it: what a combination leaves of a residual is larger than that
 
 
 class Anderson:
@@ -71,7 +76,7 @@ class Anderson:
         ridge = xp.eye(len(self.bends), dtype=wide, device=device(normal))
         normal = normal + (RIDGE * trace + xp.finfo(wide).tiny ** 0.5) * ridge
         pull = weighted @ xp.astype(residual, wide)[..., None]
-        weights = xp.linalg.solve(normal, pull)
+        weights = xp.round(xp.linalg.solve(normal, pull) / GRID) * GRID
         step = xp.sum(weights * xp.astype(xp.stack(self.moves, axis=-2), wide), axis=-2)
         accepted = when & (xp.max(xp.abs(step), axis=-1) <= LEAP)  # False for NaN
         return xp.where(accepted[..., None], fresh - xp.astype(step, fresh.dtype), fresh)
