@@ -2,8 +2,8 @@
 
 ``python benchmarks/reproduce_games.py --data DATA --out results/reproduce/europarl --seeds 0 1 2 --orders ordered shuffled`` plays
 adversarial games, ``--system Wasserstein–Procrustes`` couples batches. One run of ``invarot reproduce words`` leaves most of a GPU idle; a
-dozen take little longer, and the seconds of a row are those of all. Writes the cells of `words` and of `readouts` (seed 0, rows in order),
-and every checkpoint of a game, with the precision of those in order, to games.csv. Games that ``--minutes`` stops before their five epochs
+dozen take little longer, and the seconds of a row are those of all. Writes the cells of `words`, of `readouts` (seed 0, rows in order)
+and of `dynamics` (games in order), and every checkpoint of a game, with the precision of those in order, to games.csv. Games that ``--minutes`` stops before their five epochs
 leave their checkpoints there and no cell: stopped by our clock, they would count against the rival.
 """
 
@@ -100,6 +100,8 @@ def main() -> None:
             job = make_job(setting, seed)
             rows = score_readouts(setting, job, job.one(w), None, name, args.system)
             store(context, "readouts", {"name": f"{name}, {args.system}", **cell, "rows": rows})
+    if args.system == GAMES:
+        store_tracks(context, cell)
 
 
 def make_job(setting: Setting, seed: int) -> Job:
@@ -156,6 +158,23 @@ def score_stages(setting: Setting, w: Array, value: float, seconds: float) -> li
     stages = ((GAMES, w), (f"{GAMES} + refine", run.best))
     job = make_job(setting, 0)
     return [setting.score(name, job.one(each), seconds) for name, each in stages]
+
+
+def store_tracks(context: Context, cell: dict[str, Any]) -> None:
+    """Store the checkpoints of all games in order as cells of `dynamics`."""
+    with (context.out / "games.csv").open(newline="", encoding="utf-8") as stream:
+        rows = [row for row in csv.DictReader(stream) if row["shuffled"] == "False"]
+    numbers = ("step", "objective", "loss", *(f"precision@{k}" for k in (1, 5, 10)))
+    first, *others = [task.name for task in find_tasks(context)]
+    for name, pairs in ((GAMES, [first]), (f"{GAMES}, every other direction", others)):
+        found = []
+        for row in rows:
+            if row["pair"] in pairs:
+                pair = {} if pairs == [first] else {"pair": row["pair"]}
+                kept = {"system": GAMES, **pair, "seed": int(row["seed"]), **{key: float(row[key]) for key in numbers}}
+                found.append(kept)
+        if found:
+            store(context, "dynamics", {"name": name, **cell, "rows": found})
 
 
 def store(context: Context, name: str, cell: dict[str, Any]) -> None:
