@@ -10,7 +10,6 @@ from ..arrays import import_torch
 
 RECORDED = 10  # rounds per recording: they take longer than its launch
 SLOPE = 0.2  # of the leaky ReLUs
-HALF = False
 
 
 class Games:
@@ -19,7 +18,7 @@ class Games:
     Games are independent; trained together they fill a GPU that a single one leaves idle between launches. Gradients are
     explicit. What a step costs is reading the middle weights, of (hidden, hidden): the steps of a round leave them as they
     are and keep their layers and slopes beside them, whose product is what the weights have to change by; it is added once per
-    round. A GPU reads them in half precision, which rounds as its products of single precision do.
+    round.
 
     Parameters
     ----------
@@ -51,10 +50,8 @@ class Games:
         self.judge_step = -rate / (2 * batch)  # a discriminator's rate does not decay
         self.total = torch.zeros(count, device=self.device)
         # what the steps of a round leave to add to the middle weights
-        self.read = torch.float16 if HALF and self.device.type == "cuda" else torch.float32
         steps = (count, 2 * batch * judge_rounds, hidden)
-        self.seen, self.slopes = (torch.zeros(steps, dtype=self.read, device=self.device) for _ in "hs")
-        self.middle = self.judge[2].to(self.read)  # the same tensor in single precision
+        self.seen, self.slopes = (torch.zeros(steps, device=self.device) for _ in "hs")
         self.recording: Any = None
 
     def play(self, rounds: int, rates: Sequence[float]) -> list[float]:
@@ -98,7 +95,7 @@ class Games:
         words = torch.nn.functional.dropout(words, self.dropout, training=self.dropout > 0)
         for turn in range(self.judge_rounds):
             self._train_discriminators(words[:, turn], turn)
-        self._change_middle()
+        self.judge[2].baddbmm_(self.seen.mT, self.slopes, alpha=self.judge_step)
         self._train_maps(self._draw(self.sides[0], self.batch))
 
     def _train_discriminators(self, words: Any, turn: int) -> None:
@@ -112,9 +109,9 @@ class Games:
         slope = answers.sigmoid() - self.labels
         d2 = self._backpropagate(slope * w3.mT, h2)
         d1 = self._backpropagate(self._multiply_middle(d2, before, back=True), h1)
-        for weight, bias, seen, value in ((w3, b3, h2, slope), (None, b2, h1, d2), (w1, b1, words, d1)):
-            if weight is not None:
-                weight.baddbmm_(seen.mT, value, alpha=self.judge_step)
+        for weight, seen, value in ((w3, h2, slope), (w1, words, d1)):
+            weight.baddbmm_(seen.mT, value, alpha=self.judge_step)
+        for bias, value in ((b3, slope), (b2, d2), (b1, d1)):
             bias.add_(value.sum(1, keepdim=True), alpha=self.judge_step)
         self.seen[:, before : before + words.shape[1]] = h1
         self.slopes[:, before : before + words.shape[1]] = d2
@@ -143,33 +140,11 @@ class Games:
 
     def _multiply_middle(self, layer: Any, before: int = 0, *, back: bool = False) -> Any:
         """Return the product of a layer with the middle weights, ``back``: with their transpose, after ``before`` words."""
-        layer = layer.to(self.read)
-        found = self._multiply(layer, self.middle.mT if back else self.middle)
-        if before:
-            left, right = self.seen[:, :before], self.slopes[:, :before]
-            if back:
-                left, right = right, left
-            shared = self._multiply(layer, left.mT).to(self.read)
-            if self.middle is self.judge[2]:
-                found.baddbmm_(shared, right, alpha=self.judge_step)
-            else:
-                found.add_(self._multiply(shared, right), alpha=self.judge_step)
-        return found
-
-    def _change_middle(self) -> None:
-        """Add to the middle weights what the steps of a round left."""
-        if self.middle is self.judge[2]:
-            self.middle.baddbmm_(self.seen.mT, self.slopes, alpha=self.judge_step)
-            return
-        self.torch.baddbmm(self.judge[2], self.seen.mT, self.slopes, out_dtype=self.torch.float32, alpha=self.judge_step,
-                           out=self.judge[2])  # fmt: skip
-        self.middle.copy_(self.judge[2])
-
-    def _multiply(self, left: Any, right: Any) -> Any:
-        """Return the product of two arrays in single precision."""
-        if left.dtype == self.torch.float32:
-            return left @ right
-        return self.torch.bmm(left, right, out_dtype=self.torch.float32)
+        middle, left, right = self.judge[2], self.seen[:, :before], self.slopes[:, :before]
+        if back:
+            middle, left, right = middle.mT, right, left
+        found = layer @ middle
+        return found.baddbmm_(layer @ left.mT, right, alpha=self.judge_step) if before else found
 
     def _backpropagate(self, slope: Any, layer: Any) -> Any:
         """Backpropagate through a leaky ReLU, whose output has the sign of its input."""
