@@ -1,10 +1,10 @@
-"""Run one rival in all directions side by side on a GPU, and store the runs as cells of the translation table.
+"""Run one rival in all directions, orders and seeds side by side on a GPU, and store the runs as cells of the translation table.
 
-``python benchmarks/reproduce_games.py --data DATA --out results/reproduce/europarl --seed 0 --minutes 6`` plays adversarial games,
-``--system Wasserstein–Procrustes`` couples batches. One run of ``invarot reproduce words`` leaves most of a GPU idle; six take little
-longer, and the seconds of a row are those of all. Games that the clock stops before their five epochs say so in the column `epochs`.
-Writes the cells of `words` and of `readouts` (seed 0, rows in order), and every checkpoint of a game as a row of `dynamics` to games.csv:
-pair, seed, epochs, criterion, loss and precision.
+``python benchmarks/reproduce_games.py --data DATA --out results/reproduce/europarl --seeds 0 1 2 --orders ordered shuffled`` plays
+adversarial games, ``--system Wasserstein–Procrustes`` couples batches. One run of ``invarot reproduce words`` leaves most of a GPU idle; a
+dozen take little longer, and the seconds of a row are those of all. Writes the cells of `words`, of `readouts` (seed 0, rows in order)
+and of `dynamics` (games in order), and every checkpoint of a game, with the precision of those in order, to games.csv. Games that ``--minutes`` stops before their five epochs
+leave their checkpoints there and no cell: stopped by our clock, they would count against the rival.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-from invarot import Alignment
 from invarot.arrays import Array
 from invarot.baselines import wasserstein_procrustes_runs
 from invarot.baselines.adversarial import Epoch, Progress, adversarial_runs, refine_run
@@ -31,6 +30,7 @@ from invarot.experiments.words import Setting
 from invarot.retrieval import evaluate
 
 GAMES, BATCHES = "adversarial", "Wasserstein–Procrustes"
+Key = tuple[str, bool, int]  # direction, whether the rows are shuffled, seed
 FIELDS = (
     "system",
     "pair",
@@ -54,8 +54,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path)
     parser.add_argument("--out", type=Path, default=Path("results/reproduce"))
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--shuffled", action="store_true")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    parser.add_argument("--orders", nargs="+", choices=("ordered", "shuffled"), default=["ordered"])
     parser.add_argument(
         "--minutes", type=float, default=float("inf"), help="no checkpoint is begun that would end later"
     )
@@ -65,14 +65,19 @@ def main() -> None:
     args = parser.parse_args()
     command = shlex.join(["python", "benchmarks/reproduce_games.py", *sys.argv[1:]])
     context = Context(args.out, data=args.data, quick=args.quick, command=command)
-    tasks = [task for task in find_tasks(context) if not args.only or task.name in args.only]
-    settings = {task.name: Setting.of(task, args.system, args.shuffled, args.seed, context) for task in tasks}
+    settings = {
+        (task.name, order == "shuffled", seed): Setting.of(task, args.system, order == "shuffled", seed, context)
+        for task in find_tasks(context)
+        if not args.only or task.name in args.only
+        for order in args.orders
+        for seed in args.seeds
+    }
     begun = time.perf_counter()
-    told: dict[str, Any] = {"side_by_side": len(settings)}
-    if args.system == GAMES:
-        best, told["epochs"] = play(settings, args)
-    else:
-        best = [(found.map, float("nan")) for found in couple(settings, args.seed)]
+    try:
+        best = play(settings, args) if args.system == GAMES else couple(settings)
+    except ClockStops:
+        print("the clock stops the games: no cell is stored", flush=True)
+        return
     seconds = time.perf_counter() - begun
     print(f"{seconds:.0f} s: solved", flush=True)
     cell = {
@@ -81,41 +86,40 @@ def main() -> None:
         "commit": describe_commit(),
         "command": command,
     }
-    for (name, setting), (w, value) in zip(settings.items(), best, strict=True):
+    for (key, setting), (w, value) in zip(settings.items(), best, strict=True):
+        name, shuffled, seed = key
         stages = (
             score_stages(setting, w, value, seconds) if args.system == GAMES else
-            [setting.score(args.system, make_job(setting, args.seed).one(w), seconds)]
+            [setting.score(args.system, make_job(setting, seed).one(w), seconds)]
         )  # fmt: skip
-        order = "shuffled" if args.shuffled else "in order"
-        store(context, "words", {"name": f"{name}, {args.system}, {order}, seed {args.seed}", **cell,
-                                 "rows": [row | told for row in stages]})  # fmt: skip
-        print(name, *(f"{row['system']} {row['precision_csls']:.1f}" for row in stages), flush=True)
-    for (name, setting), (w, _) in zip(
-        settings.items(), best, strict=True
-    ):  # after all of the others: the clock may stop it
-        if not args.shuffled and args.seed == 0:
-            job = make_job(setting, args.seed)
+        order = "shuffled" if shuffled else "in order"
+        store(context, "words", {"name": f"{name}, {args.system}, {order}, seed {seed}", **cell,
+                                 "rows": [row | {"side_by_side": len(settings)} for row in stages]})  # fmt: skip
+        print(key, *(f"{row['system']} {row['precision_csls']:.1f}" for row in stages), flush=True)
+        if not shuffled and seed == 0:
+            job = make_job(setting, seed)
             rows = score_readouts(setting, job, job.one(w), None, name, args.system)
             store(context, "readouts", {"name": f"{name}, {args.system}", **cell, "rows": rows})
+    if args.system == GAMES:
+        store_tracks(context, cell)
 
 
 def make_job(setting: Setting, seed: int) -> Job:
     return Job(setting.x, setting.y, setting.known, seed, setting.sizes)
 
 
-def couple(settings: dict[str, Setting], seed: int) -> list[Alignment]:
-    """Solve Wasserstein–Procrustes in all directions together."""
+def couple(settings: dict[Key, Setting]) -> list[tuple[Array, float]]:
+    """Solve Wasserstein–Procrustes in all runs together."""
     some = list(settings.values())
-    return wasserstein_procrustes_runs([(one.x, one.y) for one in some], rngs=[seed] * len(some),
-                                       **batch_options(some[0].sizes))  # fmt: skip
+    found = wasserstein_procrustes_runs([(one.x, one.y) for one in some], rngs=[seed for _, _, seed in settings],
+                                        **batch_options(some[0].sizes))  # fmt: skip
+    return [(one.map, float("nan")) for one in found]
 
 
-def play(settings: dict[str, Setting], args: argparse.Namespace) -> tuple[list[tuple[Array, float]], float]:
-    """Return each game's map of the best criterion with its value, and how many epochs were played."""
+def play(settings: dict[Key, Setting], args: argparse.Namespace) -> list[tuple[Array, float]]:
+    """Return each game's map of the best criterion with its value."""
     begun = last = time.perf_counter()
-    names = list(settings)
-    best: list[tuple[Any, float]] = [(None, float("-inf")) for _ in names]
-    played = 0.0
+    keys = list(settings)
     args.out.mkdir(parents=True, exist_ok=True)
     with (args.out / "games.csv").open("a", newline="", encoding="utf-8") as stream:
         writer = csv.DictWriter(stream, FIELDS, lineterminator="\n")
@@ -123,32 +127,28 @@ def play(settings: dict[str, Setting], args: argparse.Namespace) -> tuple[list[t
             writer.writeheader()
 
         def note(epoch: Epoch) -> None:
-            nonlocal last, played
-            setting = settings[names[epoch.run]]
-            if epoch.criterion > best[epoch.run][1]:
-                best[epoch.run] = epoch.map, epoch.criterion
-            found = evaluate(setting.x @ epoch.map, setting.y, setting.gold).precision
+            nonlocal last
+            pair, shuffled, seed = keys[epoch.run]
+            setting = settings[keys[epoch.run]]
+            found = {} if shuffled else evaluate(setting.x @ epoch.map, setting.y, setting.gold).precision
             writer.writerow({
-                "system": GAMES, "pair": names[epoch.run], "shuffled": args.shuffled, "seed": args.seed, "step": epoch.epochs,
+                "system": GAMES, "pair": pair, "shuffled": shuffled, "seed": seed, "step": epoch.epochs,
                 "objective": epoch.criterion, "loss": epoch.discriminator_loss,
                 **{f"precision@{k}": value for k, value in found.items()},
                 "seconds": round(time.perf_counter() - begun, 1),
             })  # fmt: skip
-            stream.flush()
-            if epoch.run == len(names) - 1:
-                now, played = time.perf_counter(), epoch.epochs
-                print(f"{now - begun:.0f} s: {played} epochs", flush=True)
+            if epoch.run == len(keys) - 1:
+                stream.flush()
+                now = time.perf_counter()
+                print(f"{now - begun:.0f} s: {epoch.epochs} epochs", flush=True)
                 if now - begun + (now - last) > 60 * args.minutes:
                     raise ClockStops
                 last = now
 
-        first = settings[names[0]]
-        try:
-            adversarial_runs([(one.x, one.y) for one in settings.values()], rngs=[args.seed] * len(names), on_epoch=note,
-                             **game_options(first.sizes, len(first.x)))  # fmt: skip
-        except ClockStops:
-            print("the clock stops the games", flush=True)
-    return best, played
+        first = next(iter(settings.values()))
+        found = adversarial_runs([(one.x, one.y) for one in settings.values()], rngs=[seed for _, _, seed in keys], on_epoch=note,
+                                 **game_options(first.sizes, len(first.x)))  # fmt: skip
+    return [(one.map, max(one.history["objective"])) for one in found]
 
 
 def score_stages(setting: Setting, w: Array, value: float, seconds: float) -> list[dict[str, Any]]:
@@ -158,6 +158,23 @@ def score_stages(setting: Setting, w: Array, value: float, seconds: float) -> li
     stages = ((GAMES, w), (f"{GAMES} + refine", run.best))
     job = make_job(setting, 0)
     return [setting.score(name, job.one(each), seconds) for name, each in stages]
+
+
+def store_tracks(context: Context, cell: dict[str, Any]) -> None:
+    """Store the checkpoints of all games in order as cells of `dynamics`."""
+    with (context.out / "games.csv").open(newline="", encoding="utf-8") as stream:
+        rows = [row for row in csv.DictReader(stream) if row["shuffled"] == "False"]
+    numbers = ("step", "objective", "loss", *(f"precision@{k}" for k in (1, 5, 10)))
+    first, *others = [task.name for task in find_tasks(context)]
+    for name, pairs in ((GAMES, [first]), (f"{GAMES}, every other direction", others)):
+        found = []
+        for row in rows:
+            if row["pair"] in pairs:
+                pair = {} if pairs == [first] else {"pair": row["pair"]}
+                kept = {"system": GAMES, **pair, "seed": int(row["seed"]), **{key: float(row[key]) for key in numbers}}
+                found.append(kept)
+        if found:
+            store(context, "dynamics", {"name": name, **cell, "rows": found})
 
 
 def store(context: Context, name: str, cell: dict[str, Any]) -> None:

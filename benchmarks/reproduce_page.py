@@ -47,28 +47,32 @@ def words_table(folder: str) -> Callable[[], str]:
     def make() -> str:
         rows = _read_rows(RESULTS / folder / "words")
         pairs = list(dict.fromkeys(row["pair"] for row in rows))
+        seeds = len({row["seed"] for row in rows})
         lines = []
         for system in dict.fromkeys(row["system"] for row in rows):
+            asked = 1 if system == "Procrustes" else seeds
             for shuffled in (False, True):
                 some = [row for row in rows if (row["system"], row["shuffled"]) == (system, shuffled)]
                 if some:
                     name = "the same, shuffled" if shuffled else system
                     lines.append(
-                        [name, *(_show_scores([row for row in some if row["pair"] == pair]) for pair in pairs)]
+                        [name, *(_show_scores([row for row in some if row["pair"] == pair], asked) for pair in pairs)]
                     )
         return _table(["", *pairs], lines)
 
     return make
 
 
-def _show_scores(rows: Sequence[dict[str, Any]]) -> str:
+def _show_scores(rows: Sequence[dict[str, Any]], asked: int) -> str:
+    """Return mean and deviation over seeds, their number where it is not ``asked``, a star, and the mean after refinement."""
     if not rows:
         return "not run"
     scores = [row["precision_csls"] for row in rows]
     refined = [row["refined_csls"] for row in rows if row.get("refined_csls") is not None]
     old = OLD if any(row["commit"] == UNKNOWN for row in rows) else ""
     after = f" → {fmean(refined):.1f}" if refined else ""
-    return f"{fmean(scores):.1f}{_spread(scores)}{old}{after}"
+    count = f" ({len(rows)})" if len(rows) < asked else ""
+    return f"{fmean(scores):.1f}{_spread(scores)}{old}{count}{after}"
 
 
 def _spread(scores: Sequence[float]) -> str:

@@ -59,26 +59,34 @@ def test_checkpoints_and_length(clouds):
     assert not np.allclose(other.map, found.map)
 
 
-def test_rounds_are_the_same_played_by_the_book():
-    """The slopes written out, in two games at once, are those of torch's own modules and optimiser."""
+@pytest.mark.parametrize("turns", [1, 2, 5])
+def test_rounds_are_the_same_played_by_the_book(turns):
+    """The slopes written out, in two games at once, are those of torch's own modules and optimiser, for any steps a round.
+
+    The middle weights change once per round, which has to be the same as after every step.
+    """
     torch = pytest.importorskip("torch")
     from invarot.baselines.game import Games
 
     torch.manual_seed(0)
     clouds = [(torch.randn(1, 3), torch.randn(1, 3)) for _ in range(2)]  # one word a side: no draw changes what is seen
     rates = [0.1, 0.3]
-    games = Games(clouds, [1, 2], batch=4, hidden=8, judge_rounds=2, dropout=0.0, smoothing=0.1, beta=0.01, rate=0.2)
+    games = Games(
+        clouds, [1, 2], batch=4, hidden=8, judge_rounds=turns, dropout=0.0, smoothing=0.1, beta=0.01, rate=0.2
+    )
     first = [value.clone() for value in games.judge]
     losses = games.play(3, rates)
     # the discriminators' rate stays 0.2 whatever the maps' is
     for k, ((x, y), rate) in enumerate(zip(clouds, rates, strict=True)):
-        w, loss = by_the_book(torch, x, y, [value[k] for value in first], rate)
+        w, loss, judge = by_the_book(torch, x, y, [value[k] for value in first], rate, turns)
         assert torch.allclose(games.maps[k], w.T, atol=1e-6)
+        for value, theirs in zip(games.judge, judge, strict=True):
+            assert torch.allclose(value[k], theirs.T if theirs.ndim == 2 else theirs[None], atol=1e-6)
         assert losses[k] == pytest.approx(loss, abs=1e-6)
     assert not torch.allclose(games.maps[0], games.maps[1], atol=1e-3)
 
 
-def by_the_book(torch, x, y, judge_values, rate):
+def by_the_book(torch, x, y, judge_values, rate, turns):
     nn = torch.nn
     judge = nn.Sequential(
         nn.Linear(3, 8), nn.LeakyReLU(0.2), nn.Linear(8, 8), nn.LeakyReLU(0.2), nn.Linear(8, 1), nn.Sigmoid()
@@ -89,7 +97,7 @@ def by_the_book(torch, x, y, judge_values, rate):
     labels = torch.tensor([0.9] * 4 + [0.1] * 4)
     total, told = 0.0, []
     for _ in range(3):
-        for target, values in (*[(labels, list(judge.parameters()))] * 2, (1 - labels, [w])):
+        for target, values in (*[(labels, list(judge.parameters()))] * turns, (1 - labels, [w])):
             step = torch.optim.SGD(values, lr=rate if values[0] is w else 0.2)
             step.zero_grad()
             words = torch.cat([(x @ w.T).expand(4, 3), y.expand(4, 3)])
@@ -99,7 +107,7 @@ def by_the_book(torch, x, y, judge_values, rate):
             told = [*told[-1:], loss.item()]
         total += told[0]  # the discriminator's, before its last step
         w.data.copy_(1.01 * w.data - 0.01 * w.data @ w.data.T @ w.data)
-    return w.detach(), total / 3
+    return w.detach(), total / 3, [value.detach() for value in judge.parameters()]
 
 
 def test_games_draw_from_their_own_clouds():

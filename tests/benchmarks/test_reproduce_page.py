@@ -21,6 +21,12 @@ def test_the_page_is_up_to_date():
 
 def test_scores_of_unknown_code_are_marked():
     rows = [{"precision_csls": 50.0, "refined_csls": 52.0, "commit": "abc"}, {"precision_csls": 51.0, "commit": "abc"}]
-    assert reproduce_page._show_scores(rows) == "50.5 ± 0.5 → 52.0"
-    assert reproduce_page._show_scores([rows[0] | {"commit": "not recorded"}]) == "50.0* → 52.0"
-    assert reproduce_page._show_scores([]) == "not run"
+    assert reproduce_page._show_scores(rows, 2) == "50.5 ± 0.5 → 52.0"
+    assert reproduce_page._show_scores([rows[0] | {"commit": "not recorded"}], 1) == "50.0* → 52.0"
+    assert reproduce_page._show_scores([], 1) == "not run"
+
+
+def test_scores_say_how_many_seeds_they_have():
+    rows = [{"precision_csls": 50.0, "refined_csls": 52.0, "commit": "abc"}, {"precision_csls": 51.0, "commit": "abc"}]
+    assert reproduce_page._show_scores(rows, 3) == "50.5 ± 0.5 (2) → 52.0"
+    assert reproduce_page._show_scores(rows[:1], 1) == "50.0 → 52.0"

@@ -23,6 +23,7 @@ def test_a_tie_is_no_hit():
     y = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     assert gold_ranks(y, y, {0: {0}}, method="cosine")[0] == 2
     assert gold_ranks(y, y, {0: {0, 1}}, method="cosine")[0] == 1
+    assert gold_ranks(y, y, {0: {0}, 1: {0, 1}, 2: {2}}, method="cosine").tolist() == [2, 1, 1]  # of unlike numbers
 
 
 @pytest.mark.parametrize("method", ["cosine", "csls", "inverted-softmax"])

@@ -16,7 +16,9 @@ class Games:
     """Games of a map W against a discriminator (two hidden layers) of mapped source words and target words.
 
     Games are independent; trained together they fill a GPU that a single one leaves idle between launches. Gradients are
-    explicit, so that a weight is read and written once per step.
+    explicit. What a step costs is reading the middle weights, of (hidden, hidden): the steps of a round leave them as they
+    are and keep their layers and slopes beside them, whose product is what the weights have to change by; it is added once per
+    round.
 
     Parameters
     ----------
@@ -47,6 +49,9 @@ class Games:
         self.step = torch.zeros((count, 1, 1), device=self.device)  # read when a recording is replayed
         self.judge_step = -rate / (2 * batch)  # a discriminator's rate does not decay
         self.total = torch.zeros(count, device=self.device)
+        # what the steps of a round leave to add to the middle weights
+        steps = (count, 2 * batch * judge_rounds, hidden)
+        self.seen, self.slopes = (torch.zeros(steps, device=self.device) for _ in "hs")
         self.recording: Any = None
 
     def play(self, rounds: int, rates: Sequence[float]) -> list[float]:
@@ -89,42 +94,57 @@ class Games:
         words = torch.cat([(sources @ self.maps).unflatten(1, shape), targets.unflatten(1, shape)], dim=2)
         words = torch.nn.functional.dropout(words, self.dropout, training=self.dropout > 0)
         for turn in range(self.judge_rounds):
-            self._train_discriminators(words[:, turn], last=turn == self.judge_rounds - 1)
+            self._train_discriminators(words[:, turn], turn)
+        self.judge[2].baddbmm_(self.seen.mT, self.slopes, alpha=self.judge_step)
         self._train_maps(self._draw(self.sides[0], self.batch))
 
-    def _train_discriminators(self, words: Any, *, last: bool) -> None:
-        """Train each discriminator for one step on words (games, 2·batch, d), the sources first."""
-        w1, b1, w2, b2, w3, b3 = self.judge
-        h1, h2, answers = self._discriminate(words)
-        slope = (
-            answers.sigmoid() - self.labels
-        ) * self.judge_step  # gradient of the cross-entropy, times minus the rate
+    def _train_discriminators(self, words: Any, turn: int) -> None:
+        """Train each discriminator for one step on words (games, 2·batch, d), the sources first.
+
+        Slopes are those of the cross-entropy, summed over the batch.
+        """
+        w1, b1, _, b2, w3, b3 = self.judge
+        before = turn * words.shape[1]
+        h1, h2, answers = self._discriminate(words, before)
+        slope = answers.sigmoid() - self.labels
         d2 = self._backpropagate(slope * w3.mT, h2)
-        d1 = self._backpropagate(d2 @ w2.mT, h1)
-        for weight, bias, seen, value in ((w3, b3, h2, slope), (w2, b2, h1, d2), (w1, b1, words, d1)):
-            weight.baddbmm_(seen.mT, value)
-            bias += value.sum(1, keepdim=True)
-        if last:
+        d1 = self._backpropagate(self._multiply_middle(d2, before, back=True), h1)
+        for weight, seen, value in ((w3, h2, slope), (w1, words, d1)):
+            weight.baddbmm_(seen.mT, value, alpha=self.judge_step)
+        for bias, value in ((b3, slope), (b2, d2), (b1, d1)):
+            bias.add_(value.sum(1, keepdim=True), alpha=self.judge_step)
+        self.seen[:, before : before + words.shape[1]] = h1
+        self.slopes[:, before : before + words.shape[1]] = d2
+        if turn == self.judge_rounds - 1:
             call = self.torch.nn.functional.binary_cross_entropy_with_logits
             self.total += call(answers, self.labels.expand_as(answers), reduction="none").mean((1, 2))
 
     def _train_maps(self, chosen: Any) -> None:
         """Train each map for one step against its discriminator with swapped labels; targets have no gradient."""
-        w1, _, w2, _, w3, _ = self.judge
+        w1, _, _, _, w3, _ = self.judge
         w = self.maps
         h1, h2, answers = self._discriminate(chosen @ w)
-        slope = (answers.sigmoid() - (1 - self.labels[:, : self.batch])) * self.step
-        d1 = self._backpropagate(self._backpropagate(slope * w3.mT, h2) @ w2.mT, h1)
-        w.baddbmm_(chosen.mT, d1 @ w1.mT)
+        slope = answers.sigmoid() - (1 - self.labels[:, : self.batch])
+        d2 = self._backpropagate(slope * w3.mT, h2)
+        d1 = self._backpropagate(self._multiply_middle(d2, back=True), h1)
+        w.add_(self.step * (chosen.mT @ (d1 @ w1.mT)))
         w.copy_((1 + self.beta) * w - self.beta * (w @ w.mT) @ w)
 
-    def _discriminate(self, words: Any) -> tuple[Any, Any, Any]:
-        """Return both hidden layers and the discriminators' logits."""
+    def _discriminate(self, words: Any, before: int = 0) -> tuple[Any, Any, Any]:
+        """Return both hidden layers and the discriminators' logits, after ``before`` words of the round."""
         call, join = self.torch.nn.functional.leaky_relu, self.torch.baddbmm
-        w1, b1, w2, b2, w3, b3 = self.judge
+        w1, b1, _, b2, w3, b3 = self.judge
         h1 = call(join(b1, words, w1), SLOPE)
-        h2 = call(join(b2, h1, w2), SLOPE)
+        h2 = call(self._multiply_middle(h1, before) + b2, SLOPE)
         return h1, h2, join(b3, h2, w3)
+
+    def _multiply_middle(self, layer: Any, before: int = 0, *, back: bool = False) -> Any:
+        """Return the product of a layer with the middle weights, ``back``: with their transpose, after ``before`` words."""
+        middle, left, right = self.judge[2], self.seen[:, :before], self.slopes[:, :before]
+        if back:
+            middle, left, right = middle.mT, right, left
+        found = layer @ middle
+        return found.baddbmm_(layer @ left.mT, right, alpha=self.judge_step) if before else found
 
     def _backpropagate(self, slope: Any, layer: Any) -> Any:
         """Backpropagate through a leaky ReLU, whose output has the sign of its input."""

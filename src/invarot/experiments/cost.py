@@ -205,7 +205,11 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
     }  # fmt: skip
     stopped = {row["system"] for row in rows if row.get("stopped")}
     dot_rows(axis, [typeset(name) + (" (stopped)" if name in stopped else "") for name in names], series)
-    axis.xaxis.set_major_formatter(lambda value, _: f"{10**value:g}" if abs(value - round(value)) < 1e-6 else "")
+    low, high = axis.get_xlim()
+    ticks = [
+        value for power in range(-3, 6) for value in (10**power, 3 * 10**power) if low <= math.log10(value) <= high
+    ]
+    axis.set_xticks([math.log10(value) for value in ticks], [f"{value:g}" for value in ticks])
     axis.set_xlabel("seconds (logarithmic)")
     axis.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0))
     footnote(

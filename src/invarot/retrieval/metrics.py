@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -65,17 +66,22 @@ def gold_ranks(
     lowered = penalty(x, y, method=method, csls_k=csls_k, temperature=temperature, block=block)
     asked = xp.take(x, as_like(queries, x, dtype=xp.int64), axis=0)
 
-    def work(rows: slice) -> list[int]:
-        scores = asked[rows] @ transpose(y) - lowered
-        found = []
-        for row, right in zip(scores, answers[rows], strict=True):
-            own = xp.take(row, as_like(right, row, dtype=xp.int64), axis=0)
-            best = xp.max(own)
-            ties = int(xp.count_nonzero(row >= best)) - int(xp.count_nonzero(own >= best))
-            found.append(1 + ties)
-        return found
+    right, counts = _as_table(answers)
 
-    return np.asarray([rank for part in each_block(work, blocks(asked, y, block), x) for rank in part], dtype=np.int64)
+    def work(rows: slice) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        scores = asked[rows] @ transpose(y) - lowered
+        own = xp.take_along_axis(scores, as_like(right[rows], x, dtype=xp.int64), axis=1)
+        best = xp.max(own, axis=1)[:, None]
+        correct = to_numpy(own >= best) & (np.arange(right.shape[1]) < counts[rows, None])
+        return 1 + to_numpy(xp.count_nonzero(scores >= best, axis=1)) - correct.sum(axis=1)
+
+    return np.concatenate(list(each_block(work, blocks(asked, y, block), x)))
+
+
+def _as_table(answers: list[list[int]]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Return the answers as rows of one table, the first repeated where there are no more, and how many each row has."""
+    counts = np.asarray([len(right) for right in answers])
+    return np.asarray([right + right[:1] * (counts.max() - len(right)) for right in answers]), counts
 
 
 def evaluate(
