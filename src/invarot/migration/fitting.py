@@ -25,7 +25,7 @@ from .sample import draw
 
 SAMPLE = 8000
 MORE = 2  # times as many are used in the last fit, from the map of the solve
-HELD = 1000  # old vectors that are kept from the solve, to estimate recall with; an eighth of a small store
+HELD = 1000  # vectors of each model that are kept from the solve, to estimate recall with; an eighth of a small store
 CHECKED = 0.25  # of equal ids, what is kept from the solve to measure recall on
 SAME_SPACE = 1.25  # gap to the nearest vector across two samples / inside each: 1 for one model, about 2 for two
 
@@ -120,11 +120,13 @@ def fit(
     check = find_pairs(check_pairs, old, new, "check_pairs", share=CHECKED)
     known = {a: b for a, b in find_pairs(pairs, old, new, "pairs").items() if a not in check}
     drawn_old = draw(old, MORE * sample + HELD, generator, keep={*known, *check})
-    drawn_new = draw(new, MORE * sample, generator, keep={*known.values(), *check.values()})
+    drawn_new = draw(new, MORE * sample + HELD, generator, keep={*known.values(), *check.values()})
     seeds_x, seeds_y = take_pairs(known, drawn_old, drawn_new, "pairs")
     test_x, test_y = take_pairs(check, drawn_old, drawn_new, "check_pairs")
-    held, fitted = np.split(drawn_old.vectors, [max(1, min(HELD, len(drawn_old.vectors) // 8))])
-    x, y = (np.concatenate([some, rest[:sample]]) for some, rest in ((seeds_x, fitted), (seeds_y, drawn_new.vectors)))
+    (held, left), (held_new, right) = (
+        np.split(one.vectors, [0 if len(test_x) else _count_held(one.vectors)]) for one in (drawn_old, drawn_new)
+    )
+    x, y = (np.concatenate([some, rest[:sample]]) for some, rest in ((seeds_x, left), (seeds_y, right)))
     _check_sample(x, "old", old.address)
     _check_sample(y, "new", new.address)
     _check_different(drawn_old.vectors, drawn_new.vectors)
@@ -135,22 +137,27 @@ def fit(
         rng=generator,
     )  # fmt: skip
     turn = np.asarray(to_numpy(alignment.map), dtype=np.float32)
-    x, y = np.concatenate([seeds_x, fitted]), np.concatenate([seeds_y, drawn_new.vectors])
+    x, y = np.concatenate([seeds_x, left]), np.concatenate([seeds_y, right])
     moment = refit_moment(x, y, turn, alignment.history[-1].epsilon, pairs=len(seeds_x), device=device)
     adapter, rotation = Adapter(fit_retrieval_map(moment, x, y)), Adapter(np.asarray(polar(moment), dtype=np.float32))
     solved = time.perf_counter() - begun
     if len(test_x):
-        some = len(drawn_old.vectors) and len(drawn_new.vectors)
-        others = (adapter.apply(drawn_old.vectors), drawn_new.vectors) if some else None
+        others = (adapter.apply(left), right) if len(left) and len(right) else None
         recall = measure_recall(adapter.apply(test_x), test_y, others=others, store=drawn_old.info.count)
     else:
-        recall = estimate_recall(rotation.map, held, fitted, drawn_new.vectors, store=drawn_old.info.count)
+        recall = estimate_recall(rotation.map, held, left, held_new, right, store=drawn_old.info.count)
     facts = {
         "source": old.address, "sample": new.address, "verdict": alignment.verdict.word,
         "probability": alignment.verdict.probability, "recall": recall, "pairs": len(seeds_x),
     }  # fmt: skip
     seconds = {"read": drawn_old.seconds + drawn_new.seconds, "read_old": drawn_old.seconds, "solve": solved}
     return Migration(Adapter(adapter.map, facts), rotation, alignment, recall, drawn_old.info, drawn_new.info, seconds)
+
+
+def _count_held(rows: np.ndarray[Any, Any]) -> int:
+    """Return how many rows are kept from the solve: never so many that fewer are left than dimensions."""
+    count, dimension = rows.shape
+    return max(0, min(HELD, max(1, count // 8), count - dimension))
 
 
 def _check_sample(points: np.ndarray[Any, Any], name: str, address: str) -> None:

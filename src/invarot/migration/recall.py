@@ -13,10 +13,14 @@ from ..errors import InputError
 
 AT = 10
 LEAST = 50  # pairs that a measurement needs
-QUERIES, DOCUMENTS = 1000, 8000  # of a sample, at most
-# python benchmarks/migrate.py --calibrate: fitted on MiniLM–mpnet and on word vectors, never on other pairs, in the new space
-DOUBLING = 0.017  # what recall loses when a store doubles
-FIT = (1.528, 0.619, -0.097)  # log(1 − recall) = FIT · (1, log(1.02 − r), log documents)
+ASKED = 4000  # queries of a measurement, at most
+AROUND = 2  # a reach is fitted to the ranks from half of it to twice
+WIDER = 4  # times as many nearest documents: what recall gains with them, it loses in a store so many times as large
+BLOCK = 1000  # queries at a time
+QUERIES, DOCUMENTS = 1000, 8000  # of an estimate, at most
+# python benchmarks/migrate.py --calibrate: fitted on MiniLM–wordllama and on word vectors, never on mpnet
+FIT = (2.49, 0.76, -0.17)  # log(1 − recall) = FIT · (1, log(1.02 − r), log documents)
+DOUBLING = 0.04  # of what is missed, so much more is missed in a store of twice as many rows
 MARGIN = 0.12  # of the estimate: its largest error on pairs of models it was not fitted on
 MARGIN_DOUBLING = 0.015  # of each doubling from what was measured to the store
 
@@ -60,8 +64,10 @@ def measure_recall(mapped: Any, new: Any, *, store: int, others: tuple[Any, Any]
     """Measure recall on pairs: row i of ``mapped`` (k, d) and of ``new`` (k, d) are the same text, all of unit length.
 
     ``others`` are mapped old vectors and new vectors of any other texts: they fill both spaces up to the density of a larger
-    store, and some of the new ones are queries too. Of the pairs that are among the ``at`` nearest of a query in the new space,
-    how many are so in the mapped one? The value is carried over to ``store`` rows where there are more than that.
+    store, and the new ones are queries too. Of the pairs that are among the ``at`` nearest of a query in the new space, how many
+    are so in the mapped one? How near that is, is read off a line through the cosines of the ranks around it: the tenth nearest
+    alone lies nearer by chance in one space than in the other, if each is filled by texts of its own. The value is carried over
+    to ``store`` rows by what recall loses from ``WIDER`` times as many nearest documents to ``at``.
     """
     check_count(at, "at")
     count = len(new)
@@ -70,42 +76,49 @@ def measure_recall(mapped: Any, new: Any, *, store: int, others: tuple[Any, Any]
             f"check_pairs: expected at least {max(LEAST, at + 2)} pairs to measure recall on, got {count}; embed more texts"
         )
     fill_old, fill_new = (mapped[:0], new[:0]) if others is None else others
-    asked = np.concatenate([new[:QUERIES], fill_new[: min(2 * QUERIES, len(fill_new) // 4)]])
-    fill_new = fill_new[len(asked) - min(count, QUERIES) :]
     size = min(len(fill_old), len(fill_new), max(store - count, 0))
-    right = _among_nearest(asked, new, fill_new[:size], at)
-    hits = int((right & _among_nearest(asked, mapped, fill_old[:size], at)).sum())
-    raw = hits / max(int(right.sum()), 1)
+    asked = np.concatenate([new, fill_new])[:ASKED]
+    spaces = np.concatenate([new, fill_new[:size]]), np.concatenate([mapped, fill_old[:size]])
+    ranks = at, min(WIDER * at, (count + size) // WIDER)
+    hits, right = np.zeros(2), np.zeros(2)
+    for first in range(0, len(asked), BLOCK):
+        rows = slice(first, first + BLOCK)
+        near, found = (
+            _among_nearest(asked[rows], one, own, first, count, ranks)
+            for one, own in zip(spaces, (count + size, count), strict=True)
+        )
+        hits += (near & found).sum(axis=(1, 2))
+        right += near.sum(axis=(1, 2))
+    raw, wide = (float(one) for one in hits / np.maximum(right, 1))
     steps = math.log2(max(store, at + 1) / (count + size))
-    margin = 2 * math.sqrt(0.25 / max(int(right.sum()) / 3, 1)) + MARGIN_DOUBLING * abs(
-        steps
-    )  # hits come in threes or so
-    return Recall(_clip(raw - DOUBLING * steps), margin, True, raw, count, at)
+    margin = 2 * math.sqrt(raw * (1 - raw) / count) + MARGIN_DOUBLING * abs(steps)
+    fall = min(raw / wide, 1.0) ** (1 / math.log2(ranks[1] / at)) if wide > 0 and ranks[1] > at else 1.0
+    return Recall(_clip(raw * fall**steps), margin, True, raw, count, at)
 
 
-def estimate_recall(turn: Any, held: Any, old: Any, new: Any, *, store: int) -> Recall:
+def estimate_recall(turn: Any, held: Any, old: Any, held_new: Any, new: Any, *, store: int) -> Recall:
     """Estimate recall@10 from old vectors (n, dx), the orthogonal map ``turn`` (dx, dy) and new vectors (m, dy) of other texts.
 
-    ``held`` (q, dx) are old vectors that the map was not fitted on: those it was fitted on lie too near to the new
-    ones. In units of the spread of all cosines, how far do the ten nearest stand out across the two clouds, beside inside
-    each? That ratio r is 1 for one model and falls with what two models disagree on.
+    ``held`` (q, dx) and ``held_new`` (p, dy) are vectors that the map was not fitted on: those it was fitted on lie too near to
+    the other model's. In units of the spread of all cosines, how far do the ten nearest stand out across the two clouds, beside
+    inside each? That ratio r is 1 for one model and falls with what two models disagree on.
     """
-    held, old, new = join_spaces(turn, held, old, new)
-    r, documents = compare_clouds(held, old, new)
+    r, documents = compare_clouds(*join_spaces(turn, (held, old), (held_new, new)))
     one, slope, size = FIT
-    raw = 1 - math.exp(one + slope * math.log(max(1.02 - r, 0.01)) + size * math.log(documents))
+    raw = _clip(1 - math.exp(one + slope * math.log(max(1.02 - r, 0.01)) + size * math.log(documents)))
     steps = math.log2(max(store, AT + 1) / documents)
-    return Recall(_clip(raw - DOUBLING * steps), MARGIN + MARGIN_DOUBLING * abs(steps), False, raw, documents)
+    fall = max(1 - DOUBLING * (1 - raw) / raw, 0.0) if raw > 0 else 1.0
+    return Recall(_clip(raw * fall**steps), MARGIN + MARGIN_DOUBLING * abs(steps), False, raw, documents)
 
 
-def join_spaces(turn: Any, held: Any, old: Any, new: Any) -> tuple[Any, Any, Any]:
-    """Return the vectors in the space of more dimensions, at unit length.
+def join_spaces(turn: Any, old: tuple[Any, ...], new: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return old vectors, then new ones, in the space of more dimensions, at unit length.
 
     In the other one, the larger model would have lost what the smaller one has no room for, and look more alike than it is.
     """
     if turn.shape[0] > turn.shape[1]:
-        return held, old, _unit(new @ turn.T)
-    return _unit(held @ turn), _unit(old @ turn), new
+        return *old, *(_unit(rows @ turn.T) for rows in new)
+    return *(_unit(rows @ turn) for rows in old), *new
 
 
 def _unit(rows: Any) -> Any:
@@ -113,20 +126,20 @@ def _unit(rows: Any) -> Any:
     return rows / np.where(lengths > 0, lengths, 1)
 
 
-def compare_clouds(held: Any, x: Any, y: Any) -> tuple[float, int]:
-    """Return how far the neighbours of ``held`` stand out in y, beside those inside x and inside y, and the documents of each.
+def compare_clouds(held_x: Any, x: Any, held_y: Any, y: Any) -> tuple[float, int]:
+    """Return how far the neighbours of held rows stand out in the other cloud, beside in their own, and the documents of each.
 
-    All rows have unit length; ``held`` (q, d) are of x's kind, and not in it.
+    All rows have unit length. The mean of both directions: a cloud that keeps to fewer directions stands out more in the other.
     """
-    queries = min(QUERIES, len(held), len(y) // 5)
-    documents = min(len(x), len(y) - queries, DOCUMENTS)
+    queries, documents = min(QUERIES, len(held_x), len(held_y)), min(len(x), len(y), DOCUMENTS)
     if queries < 1 or documents <= AT:
         raise InputError(
-            f"sample: expected more than {AT} vectors of each model, got {len(x)} and {len(y)}; embed more texts"
+            f"sample: expected more than {AT} vectors of each model, and more than dimensions, got {len(x)} and {len(y)}; "
+            "embed more texts"
         )
-    asked, own, others = held[:queries], x[:documents], y[queries : queries + documents]
-    inside = _stand_out(asked, own) * _stand_out(y[:queries], others)
-    return _stand_out(asked, others) / math.sqrt(inside), documents
+    (held_x, held_y), (x, y) = ((one[:queries] for one in (held_x, held_y)), (one[:documents] for one in (x, y)))
+    inside = math.sqrt(_stand_out(held_x, x) * _stand_out(held_y, y))
+    return (_stand_out(held_x, y) + _stand_out(held_y, x)) / (2 * inside), documents
 
 
 def _stand_out(queries: Any, documents: Any) -> float:
@@ -136,14 +149,26 @@ def _stand_out(queries: Any, documents: Any) -> float:
     return float(np.mean((best - cosines.mean(axis=1)) / np.maximum(cosines.std(axis=1), 1e-12)))
 
 
-def _among_nearest(asked: Any, pairs: Any, others: Any, at: int) -> np.ndarray[Any, Any]:
-    """Return (queries, pairs) flags: is a pair among the ``at`` nearest of all? The first queries are pairs: not their own."""
-    own = asked @ pairs.T
-    first = np.arange(min(len(asked), len(pairs), QUERIES))
-    own[first, first] = -np.inf
-    every = np.concatenate([own, asked @ others.T], axis=1)
-    found: np.ndarray[Any, Any] = own >= np.partition(every, -at, axis=1)[:, -at][:, None]
-    return found
+def _among_nearest(
+    asked: Any, documents: Any, own: int, first: int, count: int, ranks: tuple[int, ...]
+) -> np.ndarray[Any, Any]:
+    """Return (ranks, queries, count) flags: does one of the first documents lie as near to a query as its ``rank`` nearest do?
+
+    Query number k, counted from ``first``, is document k, if there are more than k of its ``own`` kind: that one is left out.
+    """
+    cosines = asked @ documents.T
+    same = np.arange(first, min(first + len(asked), own))
+    cosines[same - first, same] = -np.inf
+    most = min(AROUND * max(ranks), len(documents) - 1)
+    best = -np.sort(np.partition(-cosines, most - 1, axis=1)[:, :most], axis=1)
+    return np.stack([cosines[:, :count] >= _reach(best, rank)[:, None] for rank in ranks])
+
+
+def _reach(best: Any, rank: int) -> np.ndarray[Any, Any]:
+    """Return the cosine above which ``rank`` documents lie, from the best ones of each query (q, most), in order."""
+    first, last = max(rank // AROUND, 1), min(AROUND * rank, best.shape[1])
+    line = np.polynomial.polynomial.polyfit(np.log(np.arange(first, last + 1) - 0.5), best[:, first - 1 : last].T, 1)
+    return np.asarray(line[0] + line[1] * math.log(rank))
 
 
 def _clip(value: float) -> float:

@@ -68,11 +68,13 @@ def alternate(
     stage: str = "solve",
     warm: EntropicPlan | SparsePlan | None = None,
     hold_map: bool = False,
+    earlier: History | None = None,
 ) -> Run:
     """Run Algorithm 1 of the paper from ``maps`` (s, dx, dy), all starts together.
 
     A start has settled when, at the last epsilon, its marginals are within tolerance and either its objective or its map has
     stopped changing. ``warm`` is a plan to start from. ``hold_map`` keeps the maps fixed and solves only for their plans.
+    ``earlier`` are the steps that led to the maps, where this run goes on at their last epsilon.
     """
     schedule = budget.schedule
     epsilon, floor = (0.0, 0.0) if schedule is None else (schedule.epsilon, schedule.floor)
@@ -86,18 +88,21 @@ def alternate(
     smooth = schedule is not None and problem.orthogonal and problem.overlap is None and not hold_map
     records: list[dict[str, Any]] = []
     floor_steps = 0
+    trail = [np.array([[one.objective], [one.energy]]) for one in earlier or () if one.epsilon == floor]
     settled = np.zeros(maps.shape[0], dtype=bool)
     for _ in range(budget.max_iter):
         floor_steps += epsilon <= floor
         tol = budget.plan_tol if floor_steps else LOOSER * budget.plan_tol
-        ahead = momentum.look_ahead(w) if smooth and floor_steps > BRIEF_STEPS else w
+        ahead = momentum.look_ahead(w) if smooth and len(trail) >= BRIEF_STEPS else w
         plan = coupler.couple(ahead, epsilon * unit, tol=tol)  # lines 8-14: C, Sinkhorn, Γ
         # lines 15-18: SVD, spectrum, P
         step, moment = best_maps(problem, plan, w) if plan.mass is None else fit_matched(problem, plan)
         found = w if hold_map else step.map
         record = _measure(problem, plan, images, moment, w, found)
         records.append({"step": len(records), "epsilon": epsilon, "gap": to_numpy(step.gap), **record})
-        if floor_steps >= BRIEF_STEPS:  # most solves have settled by then
+        if floor_steps:
+            trail.append(np.stack([record["objective"], record["energy"]]))
+        if len(trail) >= BRIEF_STEPS:  # most solves have settled by then
             momentum.follow(w, ahead, found)
         w, images = found, plan.images
         values = problem.sign * record["objective"]
@@ -109,10 +114,7 @@ def alternate(
         if floor_steps:
             still = record["map_change"] <= budget.tol
             if floor_steps >= 2:
-                # the energy too: the objective moves with the error of the marginals, and may stand still by chance
-                changes = (record[name] - records[-2][name] for name in ("objective", "energy"))
-                change = np.maximum(*(np.abs(one) for one in changes))
-                still = still | (change <= budget.tol * problem.score_scale)
+                still = still | _stands_still(trail, budget.tol * problem.score_scale, flat=smooth)
             settled = still & (record["marginal_error"] <= budget.plan_tol)
             done = settled | _stalled(problem, records[-floor_steps:], budget)
             if done.all() or (floor_steps > ROUGH_STEPS and done[np.argmax(values)]):
@@ -148,7 +150,8 @@ def solve_from(
 ) -> Candidate:  # fmt: skip
     """Solve from the map w (dx, dy) alone; ``after`` another candidate, whose plan is a warm start."""
     warm, earlier = (None, None) if after is None else (after.plan, after.history)
-    run = alternate(problem, w[None], budget, stage=stage, warm=warm, hold_map=hold_map)
+    onward = earlier if after is not None and w is after.map else None
+    run = alternate(problem, w[None], budget, stage=stage, warm=warm, hold_map=hold_map, earlier=onward)
     return make_candidate(problem, run, 0, name, earlier)
 
 
@@ -159,6 +162,17 @@ def continue_from(
     found = solve_from(problem, w, budget, candidate.name, stage=stage, after=candidate, hold_map=hold_map)
     unsettled = hold_map and not candidate.settled  # a plan that settles does not settle the map it is for
     return replace(found, status=candidate.status) if unsettled else found
+
+
+def _stands_still(trail: list[Floats], tol: float, *, flat: bool) -> Floats:
+    """Return for each start whether objective and energy, rows of ``trail`` at the last epsilon, have stopped changing.
+
+    The energy too: the objective moves with the error of the marginals, and may stand still by chance. On ground that may be
+    ``flat`` one small step is no sign, since where momentum begins again every step is small: what the later half of all steps
+    has gained bounds what is left to gain, at any rate of convergence.
+    """
+    last, half = (np.abs(trail[-1] - trail[-1 - back]).max(axis=0) for back in (1, len(trail) // 2))
+    return np.asarray((last <= tol) & (not flat or half <= LOOSER * LOOSER * tol))
 
 
 def _stalled(problem: Problem, records: list[dict[str, Any]], budget: Budget) -> Floats:
