@@ -30,7 +30,7 @@ PARTS = (
     ("alignment.align", "pose"), ("alignment.align", "run_search"), ("alignment.search.search", "run_heats"),
     ("alignment.search.search", "solve_in_stages"), ("alignment.search.search", "explains_unseen"),
     ("starts.portfolio", "signature"), ("starts.portfolio", "axes"), ("alignment.align", "improve"),
-    ("alignment.align", "judge"), ("alignment.evidence", "try_unseen"), ("alignment.evidence", "_make_null"),
+    ("alignment.align", "judge"), ("alignment.evidence", "_make_null"),
     ("alignment.evidence", "hold_out"), ("alignment.judging.judge", "run_contest"),
     ("alignment.align", "advise"), ("alignment.align", "package"), ("alignment.package", "correct"),
 )  # fmt: skip

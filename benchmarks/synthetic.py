@@ -29,7 +29,7 @@ import invarot
 
 KINDS = ("gaussian", "uniform", "clustered", "surface")
 FIELDS = ("case", "kind", "d", "n", "noise", "seed", "found", "reference", "error", "reference_error", "verdict",
-          "probability", "rivals", "gain", "split", "objective", "reference_objective", "starts")  # fmt: skip
+          "probability", "rivals", "twins", "split", "objective", "reference_objective", "starts")  # fmt: skip
 
 # of a cell; reached, as_high and missed leave out symmetric runs, reached_of_all does not
 COUNTS = ("runs", "symmetric", "reached", "as_high", "missed", "reached_of_all", "aligned")
@@ -83,7 +83,7 @@ def run(task: tuple[str, str, int, int, float, int]) -> dict[str, object]:
     row.update(verdict=result.verdict.word, probability=result.verdict.probability, objective=result.objective,
                reference_objective=reference.objective, starts=len(result.starts))  # fmt: skip
     evidence = result.verdict.evidence
-    row.update({name: getattr(evidence, name) for name in ("rivals", "gain", "split")})
+    row.update({name: getattr(evidence, name) for name in ("rivals", "twins", "split")})
     return row
 
 

@@ -36,6 +36,7 @@ def development(data: Path) -> dict[str, Maker]:
         "words en-fr": words("europarl100/en", "europarl100/fr", "en-fr"),
         "words glove": words("glove/en-glove50", "glove/en-glove100", None),
         "words en-glove": words("europarl300/en", "glove/en-glove100", None),
+        "large words": partial(measured.large_words, data),
         "texts minilm-mpnet": partial(measured.texts, data, "minilm", "mpnet"),
     }
 

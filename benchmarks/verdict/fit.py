@@ -6,7 +6,7 @@ Reads results/raw/verdict.development.csv and writes src/invarot/alignment/judgi
 5 % of the points lie nearer to an image than its counterpart (FOSCTTM ≤ 0.05), *coarse* when at most 20 % do or 90 % of the
 labels (the mean over the labels) are transferred, else *wrong*. Two linear models of the same features: log-odds of right
 (``fine``) and log-odds of right or coarse (``right``). Weights have the sign that their evidence must have; every family counts
-alike. Thresholds come from predictions of families left out, and so does the resolution: the FOSCTTM that goes with the sum of the
+alike. Copies, which are not compared with reflections, have two models of their own. Thresholds come from predictions of families left out, and so does the resolution: the FOSCTTM that goes with the sum of the
 two probabilities.
 """
 
@@ -26,12 +26,18 @@ from invarot.alignment.verdict import Evidence
 
 RULE_FILE = Path(rule.__file__).with_name("rule.json")
 COUNTS = ("points", "rivals", "better")
-SIGNS = {"nearer": 1, "drift": 1, "shape": 1, "crowding": 1, "near": -1, "better": -1, "rivals": -1}
+SIGNS = {"nearer": 1, "shape": 1, "crowding": 1, "drift": 1, "density": 1, "near": -1, "better": -1, "rivals": -1}
+COMMON = ("near", "better", "rivals")
+NAMES = {  # the features of each model; that crowded places meet crowded ones says that a map is right, not how finely
+    "fine": ("nearer", "drift", "shape", "crowding", *COMMON),
+    "right": ("nearer", "drift", "shape", "crowding", "density", *COMMON),
+    "copy fine": COMMON, "copy right": COMMON,
+}  # fmt: skip
 FINE, COARSE, LABELS = 0.05, 0.2, 0.9
 WRONG_ALIGNED, WRONG_COARSE = 0.003, 0.01  # of the wrong ones of families left out, what thresholds may let through
 TAIL = 0.04  # share of the wrong ones from which this is extrapolated
 PENALTY = 3.0
-KNOTS = 10
+KNOTS = 20
 
 
 class Table:
@@ -43,13 +49,14 @@ class Table:
                 rows = list(csv.DictReader(file))
         self.rows = rows
         self.evidence = [read_evidence(row) for row in rows]
-        self.features = np.asarray([list(rule.features(one).values()) for one in self.evidence])
+        self.features = np.asarray([[rule.features(one)[name] for name in SIGNS] for one in self.evidence])
         self.family = np.asarray([row["family"] for row in rows])
         self.foscttm, self.related = self.number("foscttm"), self.number("related") == 1
         labels = np.nan_to_num(self.number("transfer"))
         self.right = self.related & (self.foscttm <= FINE)
         self.good = self.right | self.related & ((self.foscttm <= COARSE) | (labels >= LABELS))
         self.degenerate = self.number("degenerate") == 1
+        self.copies = np.asarray([rule.is_copy(one) for one in self.evidence])
         self.target = np.log(self.foscttm + 0.5 / self.number("points"))
 
     def number(self, name: str) -> np.ndarray:
@@ -70,34 +77,44 @@ def even_weights(families: np.ndarray) -> np.ndarray:
     return len(families) / len(count) / count[place]
 
 
-def fit_odds(features: np.ndarray, good: np.ndarray, weights: np.ndarray, penalty: float = PENALTY) -> np.ndarray:
-    """Bias and weights of the logistic rule, each weight of its sign."""
+def fit_odds(
+    features: np.ndarray, good: np.ndarray, weights: np.ndarray, names: tuple[str, ...], penalty: float = PENALTY
+) -> np.ndarray:
+    """Bias and weights of the logistic rule, each weight of its sign, 0 for features that are not among ``names``."""
     scale = features.std(axis=0) + 1e-9
 
     def loss(b: np.ndarray) -> tuple[float, np.ndarray]:
         odds = b[0] + features @ (b[1:] / scale)
         slope = weights * (1 / (1 + np.exp(-odds)) - good)
         value = np.sum(weights * (np.logaddexp(0, odds) - good * odds)) + penalty / 2 * np.sum(b[1:] ** 2)
-        return float(value), np.concatenate([[slope.sum()], features.T @ slope / scale + penalty * b[1:]])
+        value += (
+            np.logaddexp(0, b[0]) + np.logaddexp(0, -b[0])
+        ) / 2  # half a solve of each kind, so that nothing is certain
+        rise = slope.sum() + 1 / (1 + np.exp(-b[0])) - 0.5
+        return float(value), np.concatenate([[rise], features.T @ slope / scale + penalty * b[1:]])
 
-    bounds = [(None, None), *((0, None) if sign > 0 else (None, 0) for sign in SIGNS.values())]
+    ranges = {1: (0, None), -1: (None, 0)}
+    bounds = [(None, None), *(ranges[sign] if name in names else (0, 0) for name, sign in SIGNS.items())]
     found = minimize(loss, np.zeros(1 + features.shape[1]), jac=True, method="L-BFGS-B", bounds=bounds).x
     return np.concatenate([found[:1], found[1:] / scale])
 
 
 def fit_parts(table: Table, rows: np.ndarray) -> dict[str, np.ndarray]:
-    weights = even_weights(table.family[rows])
-    features = table.features[rows]
-    return {
-        "fine": fit_odds(features, table.right[rows], weights),
-        "right": fit_odds(features, table.good[rows], weights),
-    }
+    """Bias and weights of the models, "copy" before the names of those of copies."""
+    found = {}
+    for kind, chosen in (("", rows & ~table.copies), ("copy ", rows & table.copies)):
+        weights = even_weights(table.family[chosen])
+        for name, good in (("fine", table.right), ("right", table.good)):
+            found[kind + name] = fit_odds(table.features[chosen], good[chosen], weights, NAMES[kind + name])
+    return found
 
 
 def predict(table: Table, parts: dict[str, np.ndarray], rows: np.ndarray) -> dict[str, np.ndarray]:
-    found = {name: part[0] + table.features[rows] @ part[1:] for name, part in parts.items()}
+    odds = {name: part[0] + table.features[rows] @ part[1:] for name, part in parts.items()}
+    found = {}
     for name in ("fine", "right"):
-        found[name] = np.where(table.degenerate[rows], 0.0, 1 / (1 + np.exp(-found[name])))
+        chosen = np.where(table.copies[rows], odds[f"copy {name}"], odds[name])
+        found[name] = np.where(table.degenerate[rows], 0.0, 1 / (1 + np.exp(-chosen)))
     found["right"] = np.maximum(found["right"], found["fine"])
     return found
 
@@ -140,13 +157,17 @@ def make_rule(table: Table) -> dict[str, Any]:
     parts = fit_parts(table, ~table.degenerate)
     left = leave_out(table)
     wrong = ~table.good
-    names = list(SIGNS)
     made: dict[str, Any] = {"command": "python -m benchmarks.verdict.fit"}
     for name, part in parts.items():
-        made[name] = {
+        weighed = zip(SIGNS, part[1:].round(3).tolist(), strict=True)
+        model = {
             "bias": round(float(part[0]), 3),
-            "weights": dict(zip(names, part[1:].round(3).tolist(), strict=True)),
+            "weights": {key: weight for key, weight in weighed if key in NAMES[name]},
         }
+        if name.startswith("copy "):
+            made.setdefault("copy", {})[name.removeprefix("copy ")] = model
+        else:
+            made[name] = model
     few = {"below": 25, "twins": 0.98}  # fewer points than almost all families have: only a copy passes
     out = np.asarray([e.better > 0 or (e.points < few["below"] and e.twins < few["twins"]) for e in table.evidence])
     for name, of, share in (("aligned", "fine", WRONG_ALIGNED), ("coarse", "right", WRONG_COARSE)):

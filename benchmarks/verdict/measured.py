@@ -34,10 +34,17 @@ def known_words(data: Path, left: dict[str, int], right: dict[str, int], diction
     return np.asarray(list(found.items()))
 
 
-def words(data: Path, left: str, right: str, dictionary: str | None, rng: Rng) -> Pair:
+def words(
+    data: Path,
+    left: str,
+    right: str,
+    dictionary: str | None,
+    rng: Rng,
+    sizes: tuple[int, ...] = (200, 400, 700, 1000),
+) -> Pair:
     """The most frequent words of two vocabularies, in all or their leading dimensions; sometimes other words of each."""
     (names_x, x), (names_y, y) = vectors(data / f"{left}.npz"), vectors(data / f"{right}.npz")
-    n = int(rng.choice([200, 400, 700, 1000]))
+    n = int(rng.choice(sizes))
     d = int(rng.choice([20, 50, 100, 300]))
     known = known_words(data, names_x, names_y, dictionary)
     if rng.uniform() < 0.2:
@@ -52,6 +59,16 @@ def words(data: Path, left: str, right: str, dictionary: str | None, rng: Rng) -
     order = rng.permutation(n)
     back = np.argsort(order)
     return Pair(x[order], y, pairs=np.stack([back[pairs[:, 0]], pairs[:, 1]], axis=1), name=f"words n={n} d={d}")
+
+
+def large_words(data: Path, rng: Rng) -> Pair:
+    """Vocabularies of the size that people align: points lie far from their targets, and there are many of them."""
+    pairs = (
+        ("europarl100/en", "europarl100/fr", "en-fr"),
+        ("glove/en-glove50", "glove/en-glove100", None),
+        ("europarl300/en", "glove/en-glove100", None),
+    )
+    return words(data, *pairs[int(rng.integers(len(pairs)))], rng, sizes=(2000, 3000, 4500))
 
 
 def _disjoint(x: Array, y: Array, n: int, rng: Rng) -> Pair:

@@ -57,6 +57,17 @@ def test_loose_clouds_still_show_the_right_map():
     assert found.crowding > 5
 
 
+def test_many_points_are_compared_as_finely_as_few():
+    """Of 6,000 points in 300 groups a sample of 500 has hardly a pair of neighbours: surroundings are those of the whole cloud."""
+    draw = np.random.default_rng(3)
+    centres = draw.standard_normal((300, 12))
+    x = centres[draw.integers(300, size=6000)] + 0.4 * draw.standard_normal((6000, 12))
+    turn = random_turn(12, draw)
+    found = run_contest(posed(x, (x @ turn)[::-1] + 0.3 * draw.standard_normal((6000, 12))), turn, draw)
+    assert found.drift > 0.3
+    assert min(found.shape, found.crowding, found.nearer) > 10
+
+
 def test_unrelated_clouds_have_no_winner():
     draw = np.random.default_rng(1)
     x, y = draw.standard_normal((2, 200, 5))

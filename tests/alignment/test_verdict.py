@@ -10,7 +10,7 @@ import pytest
 from invarot import Evidence, InputError, Resolution, Verdict
 from invarot.alignment.judging.rule import decide
 
-EVIDENCE = Evidence(gain=0.9, split=1.0, surplus=0.5, twins=0.5, points=300, rivals=1, better=2)
+EVIDENCE = Evidence(split=1.0, twins=0.5, points=300, rivals=1, better=2)
 
 
 def test_plain_values_and_back():

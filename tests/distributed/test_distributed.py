@@ -71,7 +71,7 @@ def test_ranks_share_the_race_and_the_evidence():
         assert here[0] == seen
         np.testing.assert_allclose(here[1], map_, atol=1e-8)
         assert here[2].split == evidence.split
-        assert here[2].gain == pytest.approx(evidence.gain, abs=1e-8)
+        assert here[2].twins == pytest.approx(evidence.twins, abs=1e-8)
 
 
 def test_few_bytes_are_sent_per_step():

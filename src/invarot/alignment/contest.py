@@ -15,11 +15,11 @@ import numpy as np
 
 from ..arrays import Array, as_like, namespace, to_numpy, transpose
 from ..geometry.frames import weighted_second_moment
-from ..retrieval.nearest import nearest_distances
-from .loop.alternate import Run, alternate
+from ..retrieval.nearest import nearest, nearest_distances
+from .loop.alternate import alternate
 from .loop.batches import make_batches
 from .loop.stages import subproblem
-from .neighbourhoods import TINY, Neighbourhoods, describe_neighbourhoods
+from .neighbourhoods import TINY, describe_neighbourhoods
 from .problem import Problem, same_answers
 from .tuning import CONTEST_AXES, FEW_POINTS, REFLECTIONS
 
@@ -30,17 +30,21 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 class Lead:
     """By how much a map is ahead of its reflections; 0 where none of them is another answer.
 
-    All but ``drift`` are in standard errors over the points.
+    ``nearer``, ``shape`` and ``crowding`` are in standard errors over the points.
     """
 
-    nearer: float = 0.0  # how much nearer points lie to targets than under the reflection that scores highest
+    nearer: float = 0.0  # how much nearer targets lie to an image than under the reflection that scores highest
     drift: float = 0.0  # correlation of the offsets to neighbours, minus its mean over the reflections
     shape: float = 0.0  # agreement of how neighbours spread, minus its mean
     crowding: float = 0.0  # agreement of how near they are, minus its mean
+    density: float = 0.0  # that agreement itself, a correlation
 
 
 def run_contest(problem: Problem, w: Array, rng: np.random.Generator) -> Lead:
-    """Compare w (dx, dy) with its reflections that end at another answer."""
+    """Compare w (dx, dy) with its reflections that end at another answer.
+
+    They are improved on few points; what decides is looked up among all points, where single points have their counterparts.
+    """
     xp = namespace(w)
     problem, w = keep_leading_axes(problem, w)
     small = subproblem(problem, FEW_POINTS, rng)
@@ -48,23 +52,30 @@ def run_contest(problem: Problem, w: Array, rng: np.random.Generator) -> Lead:
         return Lead()
     maps = xp.concat([w[None], reflect(small, w, rng)])
     runs = [alternate(small, maps[part], problem.budgets.contest) for part in make_batches(small, maps.shape[0])[0]]
-    found = xp.concat([run.maps for run in runs])
+    found, values = xp.concat([run.maps for run in runs]), np.concatenate([run.values for run in runs])
     others = np.flatnonzero(~same_answers(small, found[0], found[1:])) + 1
     if len(others) == 0:
         return Lead()
-    ends = [(run, index) for run in runs for index in range(len(run.values))]
-    best = max(others, key=lambda k: float(ends[k][0].values[ends[k][1]]))
-    images = small.x @ found[np.asarray([0, best])]
-    gap, rival_gap = (xp.sqrt(nearest_distances(one, small.y)) for one in images)
-    here, there = describe_neighbourhoods(small.x), describe_neighbourhoods(small.y)
-    agreement = [_compare_surroundings(here, there, *ends[k]) for k in (0, *others)]
+    some, targets = (
+        as_like(rng.permutation(points.shape[0])[:FEW_POINTS], w, dtype=xp.int64) for points in (problem.x, problem.y)
+    )
+    left = [found[int(k)] for k in (0, *others)]
+    best = left[1 + int(np.argmax(values[others]))]
+    gap, rival_gap = (_measure_gaps(problem.y[targets], problem.x @ one) for one in (left[0], best))
+    agreement = _compare_surroundings(problem, left, some)
     drift, shape, crowding = agreement[0] - np.mean(agreement[1:], axis=0)
     return Lead(
-        nearer=_count_errors(to_numpy(rival_gap - gap).astype(np.float64)),
+        nearer=_count_errors(rival_gap - gap),
         drift=float(drift.sum()),
         shape=_count_errors(shape),
         crowding=_count_errors(crowding),
+        density=float(agreement[0, 2].sum()),
     )
+
+
+def _measure_gaps(y: Array, z: Array) -> Floats:
+    """Return the distance of each row of y to the nearest row of z."""
+    return to_numpy(namespace(z).sqrt(nearest_distances(y, z))).astype(np.float64)
 
 
 def _count_errors(values: Floats) -> float:
@@ -72,16 +83,25 @@ def _count_errors(values: Floats) -> float:
     return float(values.mean() * len(values) ** 0.5 / max(values.std(), TINY))
 
 
-def _compare_surroundings(here: Neighbourhoods, there: Neighbourhoods, run: Run, index: int) -> Floats:
-    """Return what each point adds to the correlation of its surroundings with those of its targets: (3, n)."""
-    xp, w = namespace(run.maps), run.maps[index]
-    (n, dx), (m, dy) = here.drift.shape, there.drift.shape
-    targets = run.plan(index).apply(there.table) * (n * m) ** 0.5
-    drift = xp.sum((here.drift @ w) * targets[:, :dy], axis=1)
-    moved = transpose(w) @ xp.reshape(here.shape, (n, dx, dx)) @ w
-    shape = xp.sum(xp.reshape(moved, (n, dy * dy)) * targets[:, dy : dy + dy * dy], axis=1)
-    crowding = xp.sum(here.crowding * targets[:, dy + dy * dy :], axis=1)
-    return to_numpy(xp.stack([drift, shape, crowding])).astype(np.float64)
+def _compare_surroundings(problem: Problem, maps: list[Array], some: Array) -> Floats:
+    """Return what each of k rows of x adds to the correlation of its surroundings with those of its nearest target: (s, 3, k)."""
+    xp = namespace(some)
+    targets = np.stack([to_numpy(nearest(problem.x[some] @ one, problem.y)) for one in maps])
+    reached, place = np.unique(targets, return_inverse=True)  # each is described once
+    place = as_like(place.reshape(targets.shape), some, dtype=xp.int64)
+    drift, shape, crowding = describe_neighbourhoods(problem.x, some).standardise()
+    there = describe_neighbourhoods(problem.y, as_like(reached, some, dtype=xp.int64))
+    found = []
+    for w, rows in zip(maps, place, strict=True):
+        (dx, dy), (its_drift, its_shape, its_crowding) = w.shape, there.take(rows).standardise()
+        moved = transpose(w) @ xp.reshape(shape, (-1, dx, dx)) @ w
+        sums = (
+            xp.sum((drift @ w) * its_drift, axis=1),
+            xp.sum(xp.reshape(moved, (-1, dy * dy)) * its_shape, axis=1),
+            xp.sum(crowding * its_crowding, axis=1),
+        )
+        found.append(to_numpy(xp.stack(sums)).astype(np.float64))
+    return np.stack(found)
 
 
 def reflect(problem: Problem, w: Array, rng: np.random.Generator) -> Array:

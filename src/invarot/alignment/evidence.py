@@ -1,16 +1,14 @@
-"""Evidence for a map without labels: points held out of the fit, a null without correspondence, and a contest with reflected maps.
+"""Evidence for a map without labels: points held out of the fit.
 
-With few points per dimension a map can fit anything, so the points it was fitted on say little: a part of them is held out,
-and compared with a null treated in the same way: the target with each principal coordinate shifted along a random order of
-its points, which keeps the covariance and removes all correspondence.
-
-Two clouds of one kind fit better than such a null even where they do not correspond. So the map is also compared with
-reflections of itself, by what surrounds points and their targets (`contest`).
+With few points per dimension a map can fit anything, so the points it was fitted on say little: a part of them is held out. Where
+they lie on their targets, to well below the distance between neighbours, the map is right. Else a search compares them with a
+null treated in the same way: the target with each principal coordinate shifted along a random order of its points, which
+keeps the covariance and removes all correspondence. Two clouds of one kind fit better than such a null even where they do not
+correspond, so a verdict compares the map with reflections of itself instead (`contest`).
 """
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -20,7 +18,7 @@ from ..arrays import Array, as_like, device, is_torch, namespace, svd, transpose
 from ..geometry.orthogonal import RotationGroup
 from ..geometry.schatten import SchattenBall, extreme_spectrum
 from ..retrieval.nearest import nearest
-from ..threads import map_blocks, own_threads
+from ..threads import map_blocks
 from .problem import Problem
 from .tuning import FOLDS, NULL_ROUNDS, QUERIES, REPEATS, SURE_ERRORS, SURE_TWINS
 from .verdict import Evidence
@@ -40,54 +38,38 @@ class HeldOut:
         return 1 - self.gap / self.spacing if self.spacing > 0 else 0.0
 
 
-@dataclass(frozen=True)
-class Unseen:
-    """What points held out of the fit say of a map, beside a null."""
+def explains_unseen(problem: Problem, w: Array, rng: np.random.Generator) -> bool:
+    """Return whether the map w (dx, dy) holds for points held out of the fit: the test that ends a search early.
 
-    held: HeldOut
-    gain: float  # 1 − gap / that of the null
-    surplus: float  # split minus that of the null
-    points: int  # of x that were used
-
-    @property
-    def sure(self) -> bool:
-        """Whether the points show without doubt that the map is right, so that a search may end."""
-        return self.held.twins >= SURE_TWINS or self.surplus * self.points**0.5 >= SURE_ERRORS
-
-
-def try_unseen(problem: Problem, w: Array, rng: np.random.Generator) -> Unseen:
-    """Compare a map w (dx, dy) with a null, by points held out of the fit of both."""
-    n = problem.x.shape[0]
-    some = as_like(rng.permutation(n)[:QUERIES], problem.x, dtype=namespace(problem.x).int64)
-    draws = min(max(QUERIES // (2 * n), 1), REPEATS)  # with few points, one null says little
-    # the nulls one after the other, the map in parallel: while one runs an SVD on one core, the other has both. Not over ranks,
-    # which have to share work in the same order, nor for torch, which has its own threads
-    with own_threads(), ThreadPoolExecutor(1) as pool:
-        measured = partial(hold_out, problem, w, some)
-        alone = is_torch(w) or problem.rows.alike
-        coming = measured if alone else pool.submit(measured).result
-        nulls = [hold_out(*_make_null(problem, w, some, rng), some, null=True) for _ in range(draws)]
-        found = coming()
-    gap = float(np.mean([one.gap for one in nulls]))
-    return Unseen(
-        held=found,
-        gain=1 - found.gap / gap if gap > 0 else 0.0,
-        surplus=found.split - float(np.mean([one.split for one in nulls])),
-        points=int(some.shape[0]),
-    )
+    Either they lie on their targets, at less than half the (squared) distance between neighbours of one cloud: true for
+    copies of one cloud, never for two samples of one shape. Or maps fitted without them send them to the same targets more
+    often than such maps of a null by many standard errors: in many dimensions only a right map does.
+    """
+    some = choose_queries(problem, rng)
+    held = hold_out(problem, w, some)
+    if held.twins >= SURE_TWINS:
+        return True
+    draws = min(max(QUERIES // (2 * problem.x.shape[0]), 1), REPEATS)  # with few points, one null says little
+    nulls = [hold_out(*_make_null(problem, w, some, rng), some, null=True).split for _ in range(draws)]
+    return (held.split - float(np.mean(nulls))) * some.shape[0] ** 0.5 >= SURE_ERRORS
 
 
 def gather_evidence(problem: Problem, w: Array, rng: np.random.Generator) -> Evidence:
-    """Measure the evidence for a map w (dx, dy); the contest, rivals and better answers are added elsewhere."""
-    unseen = try_unseen(problem, w, rng)
+    """Measure what held-out points say of a map w (dx, dy); the contest, rivals and better answers are added elsewhere."""
+    some = choose_queries(problem, rng)
+    held = hold_out(problem, w, some)
     return Evidence(
-        gain=unseen.gain,
-        split=unseen.held.split,
-        surplus=unseen.surplus,
-        twins=unseen.held.twins,
-        points=unseen.points,
+        split=held.split,
+        twins=held.twins,
+        points=int(some.shape[0]),
         dimensions=min(effective_dimensions(problem.x, problem.a), effective_dimensions(problem.y, problem.b)),
     )
+
+
+def choose_queries(problem: Problem, rng: np.random.Generator) -> Array:
+    """Return the rows of x that are held out in turn, in random order."""
+    xp = namespace(problem.x)
+    return as_like(rng.permutation(problem.x.shape[0])[:QUERIES], problem.x, dtype=xp.int64)
 
 
 def effective_dimensions(points: Array, weights: Array) -> float:

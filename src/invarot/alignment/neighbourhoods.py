@@ -1,7 +1,7 @@
 """Neighbourhoods: where the neighbours of a point lie in its own cloud, how they spread, and how near they are.
 
 A map is fitted to where points are, not to what surrounds them. Where two clouds correspond, even loosely, the surroundings of
-a point and of its target agree too.
+a point and of its target agree too. Neighbours are sought among all points of a cloud: a sample of it has lost what is local.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, as_like, device, namespace, to_numpy, top_k, transpose
+from ..arrays import Array, as_like, entries_at_once, namespace, to_numpy, top_k, transpose
+from ..retrieval.nearest import BLOCK
 from .tuning import DOUBLINGS, NEIGHBOURS, PER_DIMENSION
 
 Table = np.ndarray[Any, np.dtype[np.float64]]
@@ -20,41 +21,58 @@ TINY = 1e-9  # below this a length is rounding
 
 @dataclass(frozen=True)
 class Neighbourhoods:
-    """The surroundings of n points; each array has mean 0 over the points and sum of squares 1, or is 0 if all are alike."""
+    """The surroundings of k points of a cloud of n."""
 
-    drift: Array  # (n, d): the mean of the nearest points, less the point, and less what is linear in its position
-    shape: Array  # (n, d·d): their covariance over its trace
-    crowding: Array  # (n, c): ranks of distances to the 1st, 2nd, 4th … neighbour, at equal distance from the centre
+    places: Array  # (k, d): the points
+    drift: Array  # (k, d): the mean of their nearest points, less the point
+    shape: Array  # (k, d·d): the covariance of the nearest points over its trace
+    distances: Array  # (k, c): squared distances to the 1st, 2nd, 4th … neighbour, and to the centre of the cloud
 
-    @property
-    def table(self) -> Array:
-        """All of them side by side (n, d + d·d + c)."""
-        return namespace(self.drift).concat([self.drift, self.shape, self.crowding], axis=1)
+    def take(self, rows: Array) -> Neighbourhoods:
+        """Return the surroundings of some of the points."""
+        return Neighbourhoods(self.places[rows], self.drift[rows], self.shape[rows], self.distances[rows])
+
+    def standardise(self) -> tuple[Array, Array, Array]:
+        """Return drift, less what is linear in the place, shape, and ranks of the distances at equal distance from the centre.
+
+        Each has mean 0 over the points and sum of squares 1, or is 0 if all points are alike: products are correlations.
+        """
+        ranks = _rank_inside(to_numpy(self.distances).astype(np.float64))
+        return (
+            _standard(_drop_linear(self.drift, self.places)),
+            _standard(self.shape),
+            as_like(ranks, self.places),
+        )
 
 
-def describe_neighbourhoods(points: Array) -> Neighbourhoods:
-    """Describe the surroundings of each of at least two points (n, d) by its nearest others."""
+def describe_neighbourhoods(points: Array, some: Array) -> Neighbourhoods:
+    """Describe the rows ``some`` (k,) of at least two points (n, d) by their nearest others, in blocks."""
     xp = namespace(points)
-    n, d = points.shape
     half = xp.sum(points**2, axis=1) / 2
-    scores = points @ transpose(points) - half  # the largest are the nearest
-    order = top_k(scores, n)[1]
-    order = order[order != xp.reshape(xp.arange(n, device=device(points)), (n, 1))]
-    order = xp.reshape(order, (n, n - 1))  # a point is no neighbour of itself
+    step = max(1, entries_at_once(points, BLOCK) // points.shape[0])
+    parts = [_describe(points, half, some[begin : begin + step]) for begin in range(0, some.shape[0], step)]
+    drift, shape, distances = (xp.concat(list(part)) for part in zip(*parts, strict=True))
+    return Neighbourhoods(points[some], drift, shape, distances)
+
+
+def _describe(points: Array, half: Array, some: Array) -> tuple[Array, Array, Array]:
+    xp = namespace(points)
+    (n, d), own = points.shape, points[some]
+    steps = _choose_neighbours(n)
+    scores = own @ transpose(points) - half  # the largest are the nearest
+    scores[
+        xp.arange(some.shape[0], device=getattr(points, "device", None)), some
+    ] = -xp.inf  # a point is no neighbour of itself
+    order = top_k(scores, min(max(NEIGHBOURS, steps[-1]), n - 1))[1]
     near = points[order[:, : min(NEIGHBOURS, n - 1)]]
     centre = xp.mean(near, axis=1)
     spread = near - centre[:, None, :]
-    shape = xp.reshape(transpose(spread) @ spread, (n, d * d))
+    shape = xp.reshape(transpose(spread) @ spread, (some.shape[0], d * d))
     size = xp.sum(spread**2, axis=(1, 2))[:, None]
     shape = xp.where(size > 0, shape / xp.where(size > 0, size, xp.ones_like(size)), xp.zeros_like(shape))
-    far = [xp.sum((points - points[order[:, k - 1]]) ** 2, axis=1) for k in _choose_neighbours(n)]
-    outside = xp.sum((points - xp.mean(points, axis=0)) ** 2, axis=1)
-    distances = to_numpy(xp.stack([*far, outside], axis=1)).astype(np.float64)
-    return Neighbourhoods(
-        drift=_standard(_drop_linear(centre - points, points)),
-        shape=_standard(shape),
-        crowding=as_like(_rank_inside(distances), points),
-    )
+    far = [xp.sum((own - points[order[:, k - 1]]) ** 2, axis=1) for k in steps]
+    outside = xp.sum((own - xp.mean(points, axis=0)) ** 2, axis=1)
+    return centre - own, shape, xp.stack([*far, outside], axis=1)
 
 
 def _drop_linear(offsets: Array, points: Array) -> Array:

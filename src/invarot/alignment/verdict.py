@@ -15,29 +15,27 @@ WORDS = ("aligned", "coarse", "doubtful", "failed")
 class Evidence:
     """The evidence for the verdict.
 
-    Held-out points are compared with a null, a target without correspondence; the map with reflections of itself, by what surrounds the points.
+    Of points held out of the fit, and of the map beside reflections of itself, by what surrounds the points. Where points
+    lie on their targets no reflection is asked: what it would give is then 0.
 
     Attributes
     ----------
-    gain : 1 − distance of held-out points to the nearest target / that of the null; negative if they lie farther.
     split : how often a map fitted without a point sends it to the same target as the full map.
-    surplus : ``split`` minus that of the null: in few dimensions any map is stable, in many only a right one.
     twins : how much nearer held-out points lie to their targets than neighbours of one cloud lie to each other; negative
         where they lie farther off.
     points : number of source points used.
     rivals : number of equally good maps that send points to other targets: a symmetry of the clouds.
     better : number of answers of the default starts that score clearly higher; looked for only if points are few and the
         caller chose the starts.
-    nearer : by how much nearer points lie to a target than under the reflection of the map that scores highest, in standard errors.
+    nearer : by how much nearer targets lie to an image than under the reflection of the map that scores highest, in standard errors.
     drift : correlation of where the neighbours of points and of their targets lie, minus its mean over reflections of the map.
     shape : the same of how they spread, in standard errors over the points.
     crowding : the same of how near they are, at equal distance from the centre, in standard errors.
+    density : that correlation itself, of how near neighbours are at points and at their targets.
     dimensions : effective number of dimensions of the flatter cloud.
     """
 
-    gain: float
     split: float
-    surplus: float
     twins: float
     points: int
     rivals: int = 0
@@ -46,6 +44,7 @@ class Evidence:
     drift: float = 0.0
     shape: float = 0.0
     crowding: float = 0.0
+    density: float = 0.0
     dimensions: float = 0.0
 
 

@@ -32,18 +32,9 @@ ADVICE = {
 
 # Key in the evidence: title, and a text that continues the number shown before it.
 EVIDENCE = {
-    "gain": (
-        "Better than chance",
-        "less distance to the nearest target than by chance, for {thing}s held out of the fit. Chance is the same target with "
-        "every principal coordinate shuffled, fitted in the same way.",
-    ),
     "split": (
         "Held-out {thing}s agree",
         "of the {thing}s are sent to the same target by a map fitted without them.",
-    ),
-    "surplus": (
-        "More than chance agrees",
-        "more {thing}s are sent to the same target by maps fitted without them than by chance; more {thing}s are stronger evidence.",
     ),
     "points": ("{Thing}s tested", "source {thing}s on which this evidence was measured."),
     "twins": (
@@ -53,7 +44,7 @@ EVIDENCE = {
     ),
     "nearer": (
         "Nearer than reflected",
-        "standard errors nearer to a target than under the reflected map that scores highest.",
+        "standard errors nearer lie targets to a {thing} than under the reflected map that scores highest.",
     ),
     "drift": (
         "Neighbours lie alike",
@@ -66,6 +57,10 @@ EVIDENCE = {
     "crowding": (
         "Crowded places agree",
         "standard errors lie between how crowded places meet under the map and under reflected ones.",
+    ),
+    "density": (
+        "Crowded as its target",
+        "is the correlation of how crowded {thing}s and their targets are.",
     ),
     "dimensions": ("Dimensions", "effective dimensions of the flatter space."),
     "better": ("Better answers", "answers of the default starts score higher."),

@@ -15,7 +15,7 @@ RNG = np.random.default_rng(3)
 X = RNG.gamma(2.0, size=(80, 3)) - 2.0
 TURN = np.linalg.qr(RNG.normal(size=(3, 3)))[0]
 EVEN = np.full(80, 1 / 80)
-EVIDENCE = Evidence(gain=0.9, split=1.0, surplus=0.5, twins=0.5, points=80)
+EVIDENCE = Evidence(split=1.0, twins=0.5, points=80)
 SURE, FAILED = Verdict("aligned", 0.99, EVIDENCE, ("fits",)), Verdict("failed", 0.1, EVIDENCE, ("does not fit",))
 
 

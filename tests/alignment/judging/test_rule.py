@@ -10,13 +10,13 @@ from invarot import Evidence
 from invarot.alignment.judging.rule import RULE, decide, estimate_resolution, features
 
 GOOD = Evidence(
-    gain=0.95, split=1.0, surplus=0.5, twins=0.9, points=300, nearer=15.0, drift=0.5, shape=20.0, crowding=15.0, dimensions=5.0
+    split=0.8, twins=0.9, points=300, nearer=15.0, drift=0.5, shape=20.0, crowding=15.0, dimensions=5.0
 )  # fmt: skip
 BAD = Evidence(
-    gain=0.0, split=0.2, surplus=0.0, twins=-0.9, points=300, nearer=0.0, drift=0.0, shape=1.0, crowding=-1.0, dimensions=5.0
+    split=0.2, twins=-0.9, points=300, nearer=0.0, drift=0.0, shape=1.0, crowding=-1.0, dimensions=5.0
 )  # fmt: skip
 LOOSE = Evidence(
-    gain=0.5, split=0.8, surplus=0.05, twins=-0.3, points=400, nearer=1.0, drift=0.05, shape=4.0, crowding=4.0, dimensions=4.0
+    split=0.8, twins=-0.3, points=400, nearer=1.0, drift=0.05, shape=4.0, crowding=4.0, dimensions=4.0
 )  # fmt: skip
 
 
@@ -47,10 +47,10 @@ def test_a_loose_map_is_coarse_and_says_how_fine():
 
 def test_features_are_bounded():
     wild = Evidence(
-        gain=-40.0, split=0.6, surplus=0.9, twins=-900.0, points=10**6, crowding=9e9,
+        split=0.6, twins=-900.0, points=10**6, crowding=9e9,
         drift=-9.0, nearer=-1e9, shape=1e9, dimensions=1e6,
     )  # fmt: skip
-    nothing = Evidence(gain=0.0, split=0.0, surplus=-9.0, twins=1.0, points=0)
+    nothing = Evidence(split=0.0, twins=1.0, points=0)
     for one in (wild, nothing):
         assert all(abs(value) <= 14 for value in features(one).values())
         assert 0 <= decide(one).probability <= 1
@@ -111,8 +111,16 @@ def test_degenerate_clouds_have_failed_whatever_the_evidence():
 
 
 def test_reasons_are_sentences_about_the_evidence():
-    nearer, farther = (decide(replace(BAD, gain=gain)).reasons for gain in (0.25, -0.25))
-    assert "25% nearer to a target than by chance" in nearer[0]
-    assert "25% farther from a target than by chance" in farther[0]
-    assert "send 20% to the same target (chance 20%)" in nearer[1]
-    assert "(chance 0%)" in decide(replace(BAD, split=0.1, surplus=0.3)).reasons[1]
+    nearer, farther = (decide(replace(BAD, twins=twins)).reasons for twins in (0.75, -3.0))
+    assert nearer[0] == "held-out points lie 0.5 times as far from a target as neighbours from each other"
+    assert "2 times as far" in farther[0]
+    assert nearer[1] == "maps fitted without them send 20% to the same target"
+
+
+def test_a_copy_needs_no_contest():
+    """What a contest would give is not measured then, and not missed."""
+    copy = Evidence(split=1.0, twins=0.9, points=300)
+    assert decide(copy).word == "aligned"
+    assert decide(copy).resolution.estimate < 0.05
+    assert decide(replace(copy, split=0.7)).word != "aligned"
+    assert decide(replace(copy, rivals=1)).symmetric

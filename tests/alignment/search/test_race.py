@@ -8,7 +8,8 @@ import pytest
 import invarot
 from invarot import Exact, Schatten, Sinkhorn
 from invarot.alignment.problem import distinct, same_answer
-from invarot.alignment.search.search import explains_unseen, race
+from invarot.alignment.evidence import explains_unseen
+from invarot.alignment.search.search import race
 from invarot.starts.portfolio import Wave
 
 from ..clouds import posed, random_turn, rotation, solved, turned

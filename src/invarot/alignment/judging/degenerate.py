@@ -28,7 +28,7 @@ def find_degenerate(problem: Problem, w: Array, evidence: Evidence) -> str | Non
         return "a cloud lies on a line, where only a copy can be told from chance"
     clouds = ((problem.x, problem.a), (problem.y, problem.b))
     room = min(points.shape[0] / max(effective_dimensions(points, weights), 1.0) for points, weights in clouds)
-    if room < SIMPLEX_POINTS and evidence.twins < COPIES:
+    if room < SIMPLEX_POINTS and min(evidence.twins, evidence.split) < 1 - SAME_ANSWER:
         return f"{room:.1f} points per dimension are nearly a simplex, on which all matchings fit alike"
     return None
 

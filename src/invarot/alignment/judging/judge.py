@@ -17,7 +17,7 @@ from ..tuning import PER_DIMENSION, SURE_TWINS
 from ..unmatched import keep_matched
 from ..verdict import SOUND, Evidence, Verdict
 from .degenerate import find_degenerate
-from .rule import decide
+from .rule import decide, is_copy
 from .symmetry import count_symmetries
 
 
@@ -30,7 +30,7 @@ def judge(problem: Problem, found: Found, rng: np.random.Generator) -> Verdict:
         problem, best = keep_matched(problem, best, matched)
         count = min(problem.x.shape[0], problem.y.shape[0])
         if count <= PER_DIMENSION * max(best.shape):
-            nothing = Evidence(gain=0.0, split=0.0, surplus=0.0, twins=0.0, points=count)
+            nothing = Evidence(split=0.0, twins=0.0, points=count)
             return decide(nothing, "too few points have a counterpart to tell")
     verdict = judge_map(problem, best, rng, rivals=rivals, better=found.better)
     return doubt(verdict) if matched is not None and rivals else verdict
@@ -46,7 +46,8 @@ def doubt(verdict: Verdict) -> Verdict:
 
 def measure(problem: Problem, w: Array, rng: np.random.Generator) -> Evidence:
     """Return all evidence for a map w (dx, dy) that does not depend on other answers."""
-    return replace(gather_evidence(problem, w, rng), **asdict(run_contest(problem, w, rng)))
+    evidence = gather_evidence(problem, w, rng)
+    return evidence if is_copy(evidence) else replace(evidence, **asdict(run_contest(problem, w, rng)))
 
 
 def judge_map(
@@ -55,7 +56,7 @@ def judge_map(
     """Return the verdict on a map w (dx, dy), given equally good maps and the number of better ones."""
     flat = problem.flat_clouds
     if flat:
-        nothing = Evidence(gain=0.0, split=0.0, surplus=0.0, twins=0.0, points=problem.x.shape[0])
+        nothing = Evidence(split=0.0, twins=0.0, points=problem.x.shape[0])
         return decide(nothing, f"{' and '.join(flat)}: all points are the same, which any map fits")
     evidence = measure(problem, w, rng)
     known = list(rivals) if evidence.twins >= SURE_TWINS else find_elsewhere(problem, w, rivals)

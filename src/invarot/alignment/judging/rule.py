@@ -8,7 +8,7 @@ from bisect import bisect_right
 from importlib.resources import files
 from typing import Any
 
-from ..tuning import SURE_TWINS
+from ..tuning import SAME_ANSWER, SURE_TWINS
 from ..verdict import SOUND, Evidence, Resolution, Verdict
 
 RULE = json.loads(files(__package__).joinpath("rule.json").read_text(encoding="utf-8"))
@@ -19,17 +19,21 @@ def features(evidence: Evidence) -> dict[str, float]:
 
     ``near`` is the log of the squared distance to the targets over that between neighbours.
     """
-    errors = (math.copysign(math.log1p(abs(one)), one) for one in (evidence.nearer, evidence.shape, evidence.crowding))
-    nearer, shape, crowding = (_clip(one, -4.0, 5.0) for one in errors)
+    counted = {name: getattr(evidence, name) for name in ("nearer", "shape", "crowding")}
+    errors = {name: _clip(math.copysign(math.log1p(abs(one)), one), -4.0, 5.0) for name, one in counted.items()}
     return {
-        "nearer": nearer,
+        **errors,
         "drift": _clip(evidence.drift, -1.0, 1.5),
-        "shape": shape,
-        "crowding": crowding,
+        "density": _clip(evidence.density, -1.0, 1.0),
         "near": _clip(math.log(max(1 - evidence.twins, 1e-4)), -4.0, 2.0),
         "better": float(min(evidence.better, 1)),
         "rivals": float(min(evidence.rivals, 1)),
     }
+
+
+def is_copy(evidence: Evidence) -> bool:
+    """Return whether held-out points lie on their targets, and maps fitted without them agree with the map: no contest is needed."""
+    return evidence.twins >= SURE_TWINS and evidence.split >= 1 - SAME_ANSWER
 
 
 def decide(evidence: Evidence, degenerate: str | None = None) -> Verdict:
@@ -38,7 +42,8 @@ def decide(evidence: Evidence, degenerate: str | None = None) -> Verdict:
         return Verdict("failed", 0.0, evidence, (degenerate,))
     reasons = describe(evidence)
     weighed = features(evidence)
-    fine, probability = (_sigmoid(_weigh(RULE[name], weighed)) for name in ("fine", "right"))
+    odds = RULE["copy"] if is_copy(evidence) else RULE
+    fine, probability = (_sigmoid(_weigh(odds[name], weighed)) for name in ("fine", "right"))
     probability = max(probability, fine)
     resolution = estimate_resolution(fine + probability, evidence.points)
     # several maps that put points on their targets: each would be called aligned without the others
@@ -82,11 +87,10 @@ def estimate_resolution(sure: float, points: int) -> Resolution:
 
 def describe(evidence: Evidence) -> list[str]:
     """Return the evidence as sentences."""
+    apart = math.sqrt(max(1 - evidence.twins, 0.0))
     return [
-        f"held-out points lie {abs(evidence.gain):.0%} {'nearer to' if evidence.gain >= 0 else 'farther from'} a target "
-        "than by chance",
-        f"maps fitted without them send {evidence.split:.0%} to the same target "
-        f"(chance {max(evidence.split - evidence.surplus, 0.0):.0%})",
+        f"held-out points lie {apart:.2g} times as far from a target as neighbours from each other",
+        f"maps fitted without them send {evidence.split:.0%} to the same target",
     ]
 
 

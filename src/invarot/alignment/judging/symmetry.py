@@ -47,7 +47,13 @@ def mirror_images(problem: Problem, w: Array, *, proper: bool = False) -> list[A
     if _mean_gap(probes @ w, problem.y[reached]) > SAME_ANSWER * spacing:
         return []
 
+    second = nearest(probes @ w, problem.y, reached)
+    far, near = (xp.linalg.vector_norm(probes @ w - problem.y[rows], axis=1) for rows in (second, reached))
+
     def is_image(one: Array) -> bool:
+        moved = xp.linalg.vector_norm(probes @ (one - w), axis=1)
+        if float(xp.mean(xp.astype(2 * moved < far - near, w.dtype))) >= 0.5:
+            return False  # these keep their targets, whatever the others do
         there = nearest(probes @ one, problem.y)
         same = float(xp.mean(xp.astype(there == reached, w.dtype)))
         return same < 0.5 and _mean_gap(probes @ one, problem.y[there]) <= SAME_ANSWER * spacing

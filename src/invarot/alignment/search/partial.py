@@ -17,7 +17,7 @@ from ...starts.triples import find_rigid_maps
 from ...starts.votes import vote_for_copies, vote_for_maps
 from ..budget import Budget
 from ..candidate import Candidate, Found
-from ..evidence import try_unseen
+from ..evidence import explains_unseen
 from ..history import StartRecord, Status
 from ..loop.alternate import continue_from, make_candidate, solve_from
 from ..loop.stages import solve_in_stages, stage_sizes, subproblem
@@ -234,4 +234,4 @@ def explains_unseen_part(problem: Problem, candidate: Candidate, rng: np.random.
     kept, w = keep_matched(problem, candidate.map, candidate.matched)
     if min(kept.x.shape[0], kept.y.shape[0]) <= PER_DIMENSION * max(w.shape):
         return False
-    return try_unseen(kept, w, rng).sure
+    return explains_unseen(kept, w, rng)

@@ -19,7 +19,7 @@ from ...starts import STARTS
 from ...starts.portfolio import Wave, waves
 from ..budget import Budget
 from ..candidate import Candidate, Found
-from ..evidence import try_unseen
+from ..evidence import explains_unseen
 from ..history import StartRecord
 from ..loop.alternate import Run, make_candidate
 from ..loop.batches import STARTS_PER_BATCH, make_batches, prepare_batches
@@ -110,16 +110,6 @@ def solve_wave(
 
 def _value(candidate: Candidate) -> float:
     return candidate.value
-
-
-def explains_unseen(problem: Problem, w: Array, rng: np.random.Generator) -> bool:
-    """Return whether the map holds for points held out of the fit: the test that ends a race early.
-
-    Either they lie on their targets, at less than half the (squared) distance between neighbours of one cloud: true for
-    copies of one cloud, never for two samples of one shape. Or maps fitted without them send them to the same targets more
-    often than chance by many standard errors: in many dimensions only a right map does.
-    """
-    return try_unseen(problem, w, rng).sure
 
 
 def note_unused(problem: Problem, asked: Asked, records: tuple[StartRecord, ...]) -> tuple[str, ...]:
