@@ -23,7 +23,9 @@ def cells_command(
     label: Annotated[
         str | None, typer.Option(help="Column of obs to colour the report by; never used to align.")
     ] = None,
-    overlap: Annotated[str | None, typer.Option(help='Share of cells with a counterpart, or "auto".')] = None,
+    overlap: Annotated[
+        str, typer.Option(help='Which cells have a counterpart: "auto", "all", or a share of them.')
+    ] = "auto",
     report: Report = None,
     seed: Seed = 0,
     device: Device = None,
@@ -47,7 +49,7 @@ def cells_command(
         raise InputError("--label: expected together with --report, got it alone; add --report page.html")
     rna, atac = cells.read(source), cells.read(target)
     with run(progress=not (quiet or as_json)):
-        found = cells.align(rna, atac, use=(keys[0], keys[1]), overlap=_number(overlap), device=device, rng=seed)
+        found = cells.align(rna, atac, use=(keys[0], keys[1]), overlap=_read_overlap(overlap), device=device, rng=seed)
     names = (source.stem, target.stem) if source.stem != target.stem else ("source", "target")
     cells.write(cells.join(rna, atac, names=names), output)
     if report is not None:
@@ -70,9 +72,9 @@ def cells_command(
     raise typer.Exit(EXIT_CODES[found.verdict.word])
 
 
-def _number(overlap: str | None) -> float | str | None:
-    """Return a number where one was written."""
+def _read_overlap(overlap: str) -> float | str | None:
+    """Return a number where one was written, None for "all"."""
     try:
-        return None if overlap is None else float(overlap)
+        return None if overlap == "all" else float(overlap)
     except ValueError:
         return overlap
