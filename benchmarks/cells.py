@@ -4,10 +4,11 @@
     python -m benchmarks.cells snare --data DATA --out results        # all cells; disjoint halves; a type missing
     python -m benchmarks.cells large                                  # 20,000 × 20,000 cells, 50 features: time and memory
     python -m benchmarks.cells picture --data DATA --out results      # SNARE-seq before and after (needs anndata, matplotlib)
+    python -m benchmarks.cells ceiling --data DATA                    # SNARE-seq: what each assay alone tells of the types (scikit-learn)
 
 DATA holds snare/ (SNAREseq_{rna,atac}_{feat.npy,types.txt}). Labels and pairs are used to score alone. Rows go to cells.csv; those
 that are there are not run again. ``--jobs N`` runs N problems at once. Times are CPU seconds of the process. Choices were made on
-draws below 1000; those reported start there. Nothing but ``picture`` needs anndata.
+draws below 1000; those reported start there. Nothing but ``picture`` needs anndata, nothing but ``ceiling`` scikit-learn.
 
 ``reach_second`` and ``reach_first`` are what five neighbours transfer if every cell lies exactly where its other half does (in the
 assay where that is more): types that are cut out of a course without gaps cannot be told apart at their borders.
@@ -33,7 +34,7 @@ from benchmarks.simulated_cells import simulate
 from invarot.cells import foscttm
 from invarot.cells.assays import Joined, join_assays, matched_shares
 from invarot.cells.embedding import place_cells
-from invarot.cells.preparation import VIEWS
+from invarot.cells.preparation import VIEWS, scale_rows
 from invarot.cells.transfer import vote
 
 FIELDS = (
@@ -195,6 +196,26 @@ def draw_picture(data: Data, out: Path) -> None:
     cells.plot(*tables, color="type").savefig(out / "cells.png", dpi=80)
 
 
+def print_ceiling(data: Data) -> None:
+    """Print how well classifiers that are given the true types learn them from one assay (10-fold cross-validation)."""
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.model_selection import StratifiedKFold, cross_val_score
+    from sklearn.neighbors import KNeighborsClassifier
+    from sklearn.svm import SVC
+
+    folds = StratifiedKFold(10, shuffle=True, random_state=0)
+    models = {
+        "5 neighbours": KNeighborsClassifier(VOTERS), "linear discriminant": LinearDiscriminantAnalysis(), "SVM": SVC(C=10),
+        "random forest": RandomForestClassifier(300, random_state=0),
+    }  # fmt: skip
+    for name, assay in zip(("RNA", "ATAC"), data, strict=False):
+        for how in ("as is", "unit"):
+            points = scale_rows(assay, how)
+            found = {one: cross_val_score(model, points, data[2], cv=folds).mean() for one, model in models.items()}
+            print(name, how, ", ".join(f"{one} {100 * share:.1f} %" for one, share in found.items()), sep=" | ")
+
+
 class Table:
     """Rows of cells.csv, written as each is done."""
 
@@ -224,7 +245,7 @@ class Table:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("what", choices=("simulated", "snare", "large", "picture"))
+    parser.add_argument("what", choices=("simulated", "snare", "large", "picture", "ceiling"))
     parser.add_argument("--data", type=Path)
     parser.add_argument("--draws", type=int, default=50)
     parser.add_argument("--first", type=int, default=1000)
@@ -237,6 +258,8 @@ def main() -> None:
         run_large(chosen.cells)
     elif chosen.what == "picture":
         draw_picture(read_snare(chosen.data), chosen.out)
+    elif chosen.what == "ceiling":
+        print_ceiling(read_snare(chosen.data))
     elif chosen.what == "simulated":
         draws = range(chosen.first, chosen.first + chosen.draws)
         todo = [("simulated", str(draw), partial(run_simulated, draw)) for draw in draws]

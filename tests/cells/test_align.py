@@ -92,6 +92,12 @@ def test_wrong_options_are_named(tables, options, message):
         cells.align(*tables, **options)
 
 
+def test_too_few_cells_are_named(tables):
+    rna, atac = tables
+    with pytest.raises(InputError, match="atac: expected at least 32 cells, got 31"):
+        cells.align(rna, atac[:31].copy())
+
+
 def test_cells_without_a_counterpart_get_little_weight():
     rna, atac = make_tables(cells=300)
     kept = atac[atac.obs["type"] != "t2"].copy()

@@ -88,7 +88,9 @@ def test_the_command_line_joins_two_files(tables, tmp_path):
     done = make_runner().invoke(app, [str(word) for word in (*words, *more)])
     assert done.exit_code in (0, 3, 4), done.stderr
     assert json.loads(done.stdout)["cells"] == [CELLS, CELLS]
-    assert cells.read(tmp_path / "joint.h5ad").n_obs == 2 * CELLS
+    joint = cells.read(tmp_path / "joint.h5ad")
+    assert joint.n_obs == 2 * CELLS
+    assert joint.uns["invarot"]["options"]["overlap"] == "auto"  # as in Python
     assert "<h1>rna and atac</h1>" in (tmp_path / "page.html").read_text()  # the names are those of the files
     for wrong, message in (
         (words, "--output: expected a new file"),
@@ -100,6 +102,15 @@ def test_the_command_line_joins_two_files(tables, tmp_path):
         failed = make_runner().invoke(app, [str(word) for word in wrong])
         assert isinstance(failed.exception, InputError)
         assert message in str(failed.exception)
+
+
+@pytest.mark.parametrize(("written", "used"), [("none", "none"), ("0.9", "0.9")])
+def test_the_command_line_passes_the_overlap_on(tables, tmp_path, written, used):
+    for table, name in zip(tables, ("rna", "atac"), strict=True):
+        cells.write(table, tmp_path / f"{name}.h5ad")
+    words = ["cells", tmp_path / "rna.h5ad", tmp_path / "atac.h5ad", "-o", tmp_path / "joint.h5ad", "--quiet"]
+    make_runner().invoke(app, [*map(str, words), "--overlap", written])
+    assert cells.read(tmp_path / "joint.h5ad").uns["invarot"]["options"]["overlap"] == used
 
 
 def _fill(file):

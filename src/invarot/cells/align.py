@@ -12,6 +12,7 @@ from ..alignment.verdict import SOUND
 from ..checks import check_choice, check_count, check_rng
 from ..errors import InputError, NotAligned
 from .assays import Joined, join_assays, matched_shares
+from .graph import NEIGHBOURS
 from .plans import keep_largest
 from .preparation import ROWS, VIEWS
 from .search import Choice
@@ -19,6 +20,7 @@ from .solve import agreement
 from .tables import JOINT, KEY, MATCHED, PLAN, take_embedding, take_sides
 
 KNOWN = (*VIEWS, "whitened")
+LEAST = 2 * (NEIGHBOURS + 1)  # cells: each half is searched by itself, and has to hold the neighbours of a cell
 
 
 def align(
@@ -81,6 +83,9 @@ def align(
         check_choice(require, "require", SOUND)
     generator = check_rng(rng)
     points = take_embedding(left, use[0], "rna"), take_embedding(right, use[1], "atac")
+    for one, name in zip(points, ("rna", "atac"), strict=True):
+        if len(one) < LEAST:
+            raise InputError(f"{name}: expected at least {LEAST} cells, got {len(one)}; pass more, or use invarot.align")
 
     joined = join_assays(*points, views=names, rows=rows, overlap=overlap, rng=generator, device=device)
     found = joined.solved.alignment
