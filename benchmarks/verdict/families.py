@@ -48,6 +48,7 @@ def report(data: Path) -> dict[str, Maker]:
         "surface": clouds.surface,
         "trajectories": views.trajectories,
         "blocks": views.blocks,
+        "other graphs": views.other_graphs,
         "snare": partial(measured.snare, data),
         "digits": measured.digits,
         "patches": measured.patches,

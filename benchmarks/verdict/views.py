@@ -148,6 +148,17 @@ def graphs(rng: Rng) -> Pair:
     return shuffled(embed(points), embed(points) @ w, rng, name=f"graph n={n} d={d} loss={loss}")
 
 
+def other_graphs(rng: Rng) -> Pair:
+    """Spectral embeddings of two geometric graphs on rectangles of other sides: curved alike, and with nothing in common."""
+    n, d = size(rng, 60, 300), int(rng.choice([3, 4, 6]))
+    made = []
+    for side in (rng.uniform(0.8, 1), rng.uniform(0.5, 0.7)):
+        points = rng.uniform(size=(n, 2)) * [1, side]
+        far = np.linalg.norm(points[:, None] - points, axis=2)
+        made.append(spectral(((far < np.quantile(far, 0.12)) & (far > 0)) + 1e-3 / n, d))
+    return strangers(made[0], made[1] @ turn(d, rng))
+
+
 def blocks(rng: Rng) -> Pair:
     """Spectral embeddings of graphs of unequal blocks, edges drawn twice, or of two block models."""
     n, k = size(rng, 80, 400), int(rng.integers(4, 9))

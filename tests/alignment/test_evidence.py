@@ -87,7 +87,8 @@ def test_what_unseen_points_say_of_copies_of_samples_and_of_strangers(lib, n, d)
     assert copy.split > 0.99
     assert copy.twins > 0.9 > 0.3 > sample.twins > unrelated.twins
     assert is_copy(copy)
-    assert not (is_copy(sample) or is_copy(unrelated))
+    assert not is_copy(sample)
+    assert not is_copy(unrelated)
 
 
 def test_same_rng_same_evidence():

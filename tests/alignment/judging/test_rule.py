@@ -30,7 +30,7 @@ def test_good_evidence_and_bad():
 @pytest.mark.parametrize(
     ("better", "worse"),
     [({"twins": 0.5}, {"twins": -0.5}), ({"crowding": 9.0}, {"crowding": 0.0}), ({"shape": 9.0}, {"shape": 0.0}),
-     ({"drift": 0.3}, {"drift": 0.0}), ({"nearer": 9.0}, {"nearer": 0.0})],
+     ({"drift": 0.3}, {"drift": 0.0}), ({"density": 0.8}, {"density": 0.2}), ({"nearer": 9.0}, {"nearer": 0.0})],
     ids=lambda change: next(iter(change)),
 )  # fmt: skip
 def test_each_kind_of_evidence_counts(better, worse):
@@ -38,7 +38,7 @@ def test_each_kind_of_evidence_counts(better, worse):
 
 
 def test_a_loose_map_is_coarse_and_says_how_fine():
-    coarse = decide(replace(LOOSE, twins=-1.5, crowding=12.0, drift=0.15))
+    coarse = decide(replace(LOOSE, twins=-1.5, crowding=12.0, drift=0.1, density=0.7))
     assert coarse.word == "coarse"
     assert not coarse
     assert 0.01 < coarse.resolution.estimate < 0.2
@@ -54,8 +54,10 @@ def test_features_are_bounded():
     for one in (wild, nothing):
         assert all(abs(value) <= 14 for value in features(one).values())
         assert 0 <= decide(one).probability <= 1
-    for part in ("fine", "right"):
-        assert set(features(wild)) == set(RULE[part]["weights"])
+    for models in (RULE, RULE["copy"]):
+        for part in ("fine", "right"):
+            assert set(models[part]["weights"]) <= set(features(wild))
+    assert set(features(wild)) == set(RULE["right"]["weights"])
 
 
 def test_the_surer_the_finer():

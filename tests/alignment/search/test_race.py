@@ -7,8 +7,8 @@ import pytest
 
 import invarot
 from invarot import Exact, Schatten, Sinkhorn
-from invarot.alignment.problem import distinct, same_answer
 from invarot.alignment.evidence import explains_unseen
+from invarot.alignment.problem import distinct, same_answer
 from invarot.alignment.search.search import race
 from invarot.starts.portfolio import Wave
 

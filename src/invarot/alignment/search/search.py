@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import Array, namespace
+from ...arrays import namespace
 from ...geometry.orthogonal import RotationGroup
 from ...geometry.schatten import SchattenBall
 from ...starts import STARTS
