@@ -345,3 +345,19 @@ def test_the_estimator_carries_the_overlap():
     fitted = invarot.InvariantAligner(overlap="auto", translate=True).fit(x, y)
     assert fitted.alignment_.overlap == pytest.approx((len(kept) / len(x), 1.0), abs=0.02)
     np.testing.assert_allclose(fitted.transform(x[kept]), y, atol=1e-2)
+
+
+def test_the_overlap_of_curves_in_the_plane_is_estimated():
+    """Points strewn on a curve lie much nearer to each other in places than on a surface."""
+    rng = np.random.default_rng(3)
+
+    def curve(n):
+        turn = rng.uniform(0, 2 * np.pi, n)
+        radius = 1 + 0.3 * np.sin(3 * turn + 0.4) + 0.2 * np.cos(5 * turn)
+        return np.column_stack([radius * np.cos(turn), 0.7 * radius * np.sin(turn)])
+
+    x, y = curve(600), curve(600)
+    kept = y @ [0.6, 0.8] > -0.2
+    left, right = match_on_surfaces(sample_surface(x), sample_surface(y[kept]), np.eye(3)[:, :2])
+    assert left.mean() == pytest.approx(kept.mean(), abs=0.06)
+    assert right.mean() > 0.95

@@ -16,7 +16,7 @@ import numpy as np
 from ..arrays import Array, as_like, namespace, to_numpy
 from ..checks import check_number
 from ..errors import InputError
-from ..geometry.surfaces import Sample, measure_relative_gaps
+from ..geometry.surfaces import Sample, count_directions, measure_relative_gaps
 from ..retrieval.nearest import nearest_distances, neighbour_distances
 from ..retrieval.thinning import FEW_DIMENSIONS
 from .tuning import BRIEF_STEPS, FEW_POINTS, LARGEST_CUT, LOOSER, NEVER_FAR, REPEATS, SAME_ANSWER
@@ -106,8 +106,12 @@ def match_on_surfaces(x: Sample, y: Sample, w: Floats) -> tuple[Floats, Floats]:
     Distances are taken over the size of both neighbourhoods, since samples are dense in one place and sparse in another. A point
     has a counterpart up to `LARGEST_CUT` squared first quartiles of those that have one: that is nearly all of them if the points of two samples
     of one surface are strewn at random (there the first quartile is 0.29 of the mean, and one in a hundred is farther than 4.6 means).
+    On a curve in the plane that holds of the distances themselves, not of their squares.
     """
     found = measure_relative_gaps(x, y, w)
+    curved = y.points.shape[1] == 2 and max(map(count_directions, (x, y))) < 1 + 1 / 2
+    if curved:
+        found = found[0] ** 0.5, found[1] ** 0.5
     every = np.concatenate(found)
     cut = NEVER_FAR
     typical = min(float(np.quantile(one, 0.25)) for one in found)

@@ -56,6 +56,12 @@ def sample_surface(points: Floats) -> Sample:
     return Sample(points, tree, near, np.asarray(np.swapaxes(around, 1, 2) @ around / near.shape[1]))
 
 
+def count_directions(sample: Sample) -> float:
+    """Return in how many directions the neighbours of a point lie, in the median: 1 on a curve, about 2 where they fill a plane."""
+    total = np.trace(sample.scatter, axis1=1, axis2=2)
+    return float(np.median(total**2 / (np.sum(sample.scatter**2, axis=(1, 2)) + 1e-300)))
+
+
 def slide_on_surfaces(
     x: Sample, y: Sample, w: Floats, cut: float, *, every: int = 1, rounds: int = ROUNDS,
     held: tuple[Floats, Floats] | None = None,
