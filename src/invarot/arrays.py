@@ -76,11 +76,6 @@ def move(x: Array, where: str) -> Array:
     """Return ``x`` as a NumPy array for ``"numpy"``, else as a tensor on the torch device ``where``."""
     if where == "numpy":
         return to_numpy(x)
-    if type(where).__module__.startswith("torch.") and "distributed" in type(where).__module__:
-        raise InputError(
-            f"device: expected one device, got a {type(where).__name__} of torch.distributed; call "
-            "invarot.distributed.align(x, y, group=…) on every rank, with its own rows of x"
-        )
     if not isinstance(where, str) or not re.fullmatch(r"cpu|(cuda|mps|xpu)(:\d+)?", where):
         raise InputError(
             f'device: expected "numpy" or a device of torch, such as "cpu" or "cuda:1", got {where!r}; use "cpu"'
