@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks import cells_verdict
-from benchmarks.cells import reach_labels, transfer_both
+from benchmarks.cells import print_ceiling, reach_labels, transfer_both
 
 TYPES = np.repeat([0, 1, 2], 20)
 POINTS = np.eye(3)[TYPES] + np.random.default_rng(0).normal(scale=0.05, size=(60, 3))
@@ -24,6 +24,14 @@ def test_reach_is_what_one_assay_alone_can_tell():
     assert reach_labels(POINTS, TYPES, every, every) == 1
     shuffled = np.random.default_rng(0).permutation(TYPES)
     assert reach_labels(POINTS, shuffled, every, every) < 0.6
+
+
+def test_the_ceiling_tells_an_assay_that_knows_the_types_from_one_that_does_not(capsys):
+    pytest.importorskip("sklearn")
+    print_ceiling((POINTS, np.random.default_rng(1).normal(size=(60, 3)), TYPES))
+    shares = [line.split("5 neighbours ")[1].split(" %")[0] for line in capsys.readouterr().out.splitlines()]
+    assert [float(one) for one in shares[:2]] == [100, 100]
+    assert max(float(one) for one in shares[2:]) < 60
 
 
 def make_rows(n=120):

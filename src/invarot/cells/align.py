@@ -92,7 +92,7 @@ def align(
     joined = join_assays(*points, views=names, rows=rows, overlap=overlap, rng=generator, device=device)
     found = joined.solved.alignment
     facts = _describe(joined, views=names, overlap=overlap)
-    plans = joined.plan, joined.plan.transposed()
+    plans = found.plan, found.plan.transposed()
     for table, key, how, space, plan, matched in zip(
         (left, right), use, joined.rows, joined.spaces, plans, matched_shares(found), strict=True
     ):

@@ -9,8 +9,6 @@ import numpy as np
 
 from ..alignment.result import Alignment
 from ..arrays import to_numpy
-from ..transport.plan import EntropicPlan
-from .bending import bend
 from .embedding import meet
 from .lacking import find_counterparts
 from .preparation import choose_rows, length_noise, make_views, scale_rows
@@ -24,7 +22,6 @@ class Joined:
     """Both assays in one space, and how they came there."""
 
     spaces: tuple[Floats, Floats]  # (n, d), (m, d)
-    plan: EntropicPlan  # between all cells, after bending
     solved: Solved
     rows: tuple[str, ...]  # how the rows of each assay were scaled
     noise: tuple[float, ...]  # of the lengths of their rows
@@ -50,8 +47,7 @@ def join_assays(
         a, b = find_counterparts(left, right, rng)
         left, right = (make_views(one, views, rng=rng, weights=w) for one, w in zip(points, (a, b), strict=True))
     solved = solve(left, right, a, b, rng=rng, device=device, overlap=None if overlap == "auto" else overlap)
-    plan = bend(solved.alignment.plan, solved.x, solved.y)
-    return Joined(meet(plan, solved.x, solved.y), plan, solved, scaled, noise)
+    return Joined(meet(solved.alignment.plan, solved.x, solved.y), solved, scaled, noise)
 
 
 def matched_shares(found: Alignment) -> tuple[Floats, Floats]:
