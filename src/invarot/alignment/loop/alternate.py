@@ -169,7 +169,7 @@ def _stands_still(trail: list[Floats], tol: float, *, flat: bool) -> Floats:
 
     The energy too: the objective moves with the error of the marginals, and may stand still by chance. On ground that may be
     ``flat`` one small step is no sign, since where momentum begins again every step is small: what the later half of all steps
-    has gained bounds what is left to gain, at any rate of convergence.
+    has gained bounds what is left to gain (docs/method.md).
     """
     last, half = (np.abs(trail[-1] - trail[-1 - back]).max(axis=0) for back in (1, len(trail) // 2))
     return np.asarray((last <= tol) & (not flat or half <= LOOSER * LOOSER * tol))
