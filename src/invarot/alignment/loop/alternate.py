@@ -148,7 +148,10 @@ def solve_from(
     problem: Problem, w: Array, budget: Budget, name: str, *, stage: str, after: Candidate | None = None,
     hold_map: bool = False,
 ) -> Candidate:  # fmt: skip
-    """Solve from the map w (dx, dy) alone; ``after`` another candidate, whose plan is a warm start."""
+    """Solve from the map w (dx, dy) alone; ``after`` another candidate, whose plan is a warm start.
+
+    From its own map the solve goes on where that one ended: its steps count.
+    """
     warm, earlier = (None, None) if after is None else (after.plan, after.history)
     onward = earlier if after is not None and w is after.map else None
     run = alternate(problem, w[None], budget, stage=stage, warm=warm, hold_map=hold_map, earlier=onward)
