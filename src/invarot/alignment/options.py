@@ -127,8 +127,9 @@ class Sinkhorn:
     schedule : Schedule, float or None
         How epsilon decreases; a number is a fixed relative epsilon; None adapts to the data.
     tol, max_iter : float, int
-        Stop when the objective changes by less than ``tol`` of the score scale at the last epsilon; maximal number of outer
-        steps in each part of the solve (a race, a stage, the solve of all points, its sharpening).
+        Stop when the objective changes by less than ``tol`` of the score scale at the last epsilon (and, for orthogonal maps, by
+        a hundred times that in the later half of the steps there); maximal number of outer steps in each part of the solve (a
+        race, a stage, the solve of all points, its sharpening).
     plan_tol, plan_max_iter : float, int
         Tolerance of the plan's marginals in the l_1 norm; maximal number of Sinkhorn sweeps per step.
     objective : {"simplified", "transport"}

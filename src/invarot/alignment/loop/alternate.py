@@ -148,7 +148,10 @@ def solve_from(
     problem: Problem, w: Array, budget: Budget, name: str, *, stage: str, after: Candidate | None = None,
     hold_map: bool = False,
 ) -> Candidate:  # fmt: skip
-    """Solve from the map w (dx, dy) alone; ``after`` another candidate, whose plan is a warm start."""
+    """Solve from the map w (dx, dy) alone; ``after`` another candidate, whose plan is a warm start.
+
+    From its own map the solve goes on where that one ended: its steps count.
+    """
     warm, earlier = (None, None) if after is None else (after.plan, after.history)
     onward = earlier if after is not None and w is after.map else None
     run = alternate(problem, w[None], budget, stage=stage, warm=warm, hold_map=hold_map, earlier=onward)
@@ -169,7 +172,7 @@ def _stands_still(trail: list[Floats], tol: float, *, flat: bool) -> Floats:
 
     The energy too: the objective moves with the error of the marginals, and may stand still by chance. On ground that may be
     ``flat`` one small step is no sign, since where momentum begins again every step is small: what the later half of all steps
-    has gained bounds what is left to gain, at any rate of convergence.
+    has gained bounds what is left to gain (docs/method.md).
     """
     last, half = (np.abs(trail[-1] - trail[-1 - back]).max(axis=0) for back in (1, len(trail) // 2))
     return np.asarray((last <= tol) & (not flat or half <= LOOSER * LOOSER * tol))
