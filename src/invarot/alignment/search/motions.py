@@ -7,12 +7,12 @@ its axis, a wall along itself, a box turns onto itself. What a few coincident po
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import permutations, product
 from typing import Any
 
 import numpy as np
 from scipy.linalg import expm
 
+from ...geometry.motions import turn_axes
 from ...geometry.surfaces import (
     Sample,
     find_slip,
@@ -24,8 +24,17 @@ from ...geometry.surfaces import (
 )
 from ...retrieval.thinning import thin
 from ..tuning import (
-    FEW_POINTS, PROBES, REACH, REPEATS, ROUGH_STEPS, SAME_ANSWER, STARTS_COMPARED, SURE_ERRORS, SURE_TWINS, TELLING_ERRORS,
-)  # fmt: skip
+    FEW_POINTS,
+    PROBES,
+    REACH,
+    REPEATS,
+    ROUGH_STEPS,
+    SAME_ANSWER,
+    STARTS_COMPARED,
+    SURE_ERRORS,
+    SURE_TWINS,
+    TELLING_ERRORS,
+)
 
 Floats = np.ndarray[Any, Any]
 
@@ -156,7 +165,7 @@ def propose_rivals(clouds: Clouds, w: Floats, *, proper: bool) -> list[Floats]:
     near = np.isfinite(clouds.y.tree.query(z, distance_upper_bound=clouds.reach)[0])
     z = z[near] if near.sum() > z.shape[1] else z
     centre, axes = z.mean(axis=0), np.linalg.eigh(np.cov(z, rowvar=False))[1]
-    moves = [_about(axes @ turn @ axes.T, centre) for turn in _turn_axes(z.shape[1], proper=proper)]
+    moves = [_about(axes @ turn @ axes.T, centre) for turn in turn_axes(z.shape[1], proper=proper)]
     return [*slip_away(clouds, w), *(_after(w, one) for one in moves)]
 
 
@@ -234,11 +243,3 @@ def _after(w: Floats, move: Floats) -> Floats:
 def _about(turn: Floats, centre: Floats) -> Floats:
     """Return z ↦ (z − centre) turn + centre as (d + 1, d)."""
     return np.concatenate([turn, (centre - centre @ turn)[None]])
-
-
-def _turn_axes(d: int, *, proper: bool) -> list[Floats]:
-    """Return the maps of axes onto axes, either way round: signed permutations (d, d) but the first; rotations only if ``proper``."""
-    found = [
-        np.diag(signs)[list(order)] for order in permutations(range(d)) for signs in product([1.0, -1.0], repeat=d)
-    ]
-    return [one for one in found[1:] if not proper or np.linalg.det(one) > 0]
