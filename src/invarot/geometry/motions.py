@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, permutations, product
 from typing import Any
 
 import numpy as np
@@ -73,3 +73,11 @@ def extrapolate(tried: list[tuple[Floats, Floats]], frame: Floats) -> Floats:
     linear = measure_size(w) * (u @ vt)
     centre = frame.mean(axis=0)
     return np.concatenate([linear, (centre @ found - centre[:-1] @ linear)[None]])
+
+
+def turn_axes(d: int, *, proper: bool) -> list[Floats]:
+    """Return the maps of axes onto axes, either way round: signed permutations (d, d) but the first; rotations only if ``proper``."""
+    found = [
+        np.diag(signs)[list(order)] for order in permutations(range(d)) for signs in product([1.0, -1.0], repeat=d)
+    ]
+    return [one for one in found[1:] if not proper or np.linalg.det(one) > 0]

@@ -108,3 +108,21 @@ def test_a_handle_tells_more_than_a_part_that_was_not_seen():
     assert compare(clouds, right, turned) == -compare(clouds, turned, right)
     assert choose_best(clouds, [turned.map, right.map]).map is right.map
     assert choose_best(clouds, [turned.map, right.map], stay=True).map is turned.map
+
+
+def test_points_that_coincide_decide_against_a_motion_that_covers_more():
+    """Two parts of one strip, half of their points common: laid on each other in full they differ by a low relief only."""
+    rng = np.random.default_rng(8)
+    strip = np.column_stack([rng.uniform(0, 3, 900), rng.uniform(0, 1, 900), np.zeros(900)])
+    strip[:, 2] = 0.006 * np.sin(2 * strip[:, 0]) * strip[:, 1]
+    x, y = strip[strip[:, 0] < 2], strip[strip[:, 0] > 1]
+    still = np.eye(4)[:, :-1]
+    along = still + np.outer([0, 0, 0, 1], [1.0, 0.0, 0.0])
+    full = Clouds.of(x, y)
+    assert full.shares_points(still)
+    assert not full.shares_points(along)
+    assert full.measure(along).mean() < full.measure(still).mean()  # it covers more
+    near = np.concatenate([Rotation.from_rotvec([0.0, 0.0, 0.01]).as_matrix(), [[0.01, -0.01, 0.002]]])
+    chosen = choose_motion(x, y, np.stack([along, near]), proper=True)
+    np.testing.assert_allclose(chosen.map, still, atol=1e-6)
+    assert not chosen.rivals

@@ -7,15 +7,34 @@ its axis, a wall slides along itself, a box turns onto itself.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import permutations, product
 from typing import Any
 
 import numpy as np
 from scipy.linalg import expm
 
-from ...geometry.surfaces import Sample, find_slip, find_unseen, measure_misfit, sample_surface, slide_on_surfaces
+from ...geometry.motions import turn_axes
+from ...geometry.surfaces import (
+    Sample,
+    find_slip,
+    find_unseen,
+    measure_gaps,
+    measure_misfit,
+    sample_surface,
+    slide_on_surfaces,
+)
 from ...retrieval.thinning import thin
-from ..tuning import FEW_POINTS, PROBES, REACH, REPEATS, ROUGH_STEPS, STARTS_COMPARED, SURE_ERRORS, TELLING_ERRORS
+from ..tuning import (
+    FEW_POINTS,
+    PROBES,
+    REACH,
+    REPEATS,
+    ROUGH_STEPS,
+    SAME_ANSWER,
+    STARTS_COMPARED,
+    SURE_ERRORS,
+    SURE_TWINS,
+    TELLING_ERRORS,
+)
 
 Floats = np.ndarray[Any, Any]
 
@@ -55,6 +74,13 @@ class Clouds:
         misfit = self.measure(w)
         return Fit(w, misfit, ~find_unseen(self.x, self.y, w, misfit))
 
+    def shares_points(self, w: Floats) -> bool:
+        """Return whether most points that a motion lays on the other surface coincide with points of it."""
+        gaps = np.concatenate(measure_gaps(self.x, self.y, w))
+        sizes = np.concatenate([np.trace(one.scatter, axis1=1, axis2=2) for one in (self.x, self.y)]) ** 0.5
+        coincide, matched = gaps < SAME_ANSWER * sizes / 2, self.measure(w) < 0.5
+        return bool(coincide.sum() > SURE_TWINS * max(matched.sum(), SAME_ANSWER * len(gaps)))
+
     def fit_on(self, other: Clouds, w: Floats) -> Floats:
         """Return the motion fitted to other samples of these clouds, with the reach of these."""
         return slide_on_surfaces(other.x, other.y, w, self.reach)
@@ -90,13 +116,24 @@ def choose_motion(x: Floats, y: Floats, maps: Floats, *, proper: bool, stay: boo
     """
     full = Clouds.of(x, y)
     few = Clouds.of(thin(x, FEW_POINTS), thin(y, FEW_POINTS))
-    fits = fit_best(few, maps)
+    copies = find_copies(full, few, maps)
+    fits = copies or fit_best(few, maps)
     best = few.fit_on(full, fits[0])
     every, misfit = [best], full.measure(best)
     for w in fit_best(few, [*propose_rivals(few, best, proper=proper), *fits[1:]]):
         if few.differ(w, best) and count_errors(full, full.measure(w) - misfit) < 2 * TELLING_ERRORS:
             every.append(few.fit_on(full, w))
-    return choose_best(full, keep_distinct(few, every), stay=stay)
+    every = keep_distinct(few, every)
+    copies = [] if stay else [w for w in every if full.shares_points(w)]
+    return choose_best(full, copies or every, stay=stay)
+
+
+def find_copies(full: Clouds, few: Clouds, maps: Floats) -> list[Floats]:
+    """Return the motions by which the clouds share points, the best first; fits begin at the most promising of ``maps``."""
+    order = np.argsort([few.measure(w, some=True).mean() for w in maps], kind="stable")
+    starts = keep_distinct(few, [maps[k] for k in order])[:STARTS_COMPARED]
+    found = [w for w in (few.fit_on(full, w) for w in starts) if full.shares_points(w)]
+    return sorted(found, key=lambda w: float(full.measure(w).mean()))
 
 
 def choose_best(clouds: Clouds, maps: list[Floats], *, stay: bool = False) -> Chosen:
@@ -128,7 +165,7 @@ def propose_rivals(clouds: Clouds, w: Floats, *, proper: bool) -> list[Floats]:
     near = np.isfinite(clouds.y.tree.query(z, distance_upper_bound=clouds.reach)[0])
     z = z[near] if near.sum() > z.shape[1] else z
     centre, axes = z.mean(axis=0), np.linalg.eigh(np.cov(z, rowvar=False))[1]
-    moves = [_about(axes @ turn @ axes.T, centre) for turn in _turn_axes(z.shape[1], proper=proper)]
+    moves = [_about(axes @ turn @ axes.T, centre) for turn in turn_axes(z.shape[1], proper=proper)]
     return [*slip_away(clouds, w), *(_after(w, one) for one in moves)]
 
 
@@ -206,11 +243,3 @@ def _after(w: Floats, move: Floats) -> Floats:
 def _about(turn: Floats, centre: Floats) -> Floats:
     """Return z ↦ (z − centre) turn + centre as (d + 1, d)."""
     return np.concatenate([turn, (centre - centre @ turn)[None]])
-
-
-def _turn_axes(d: int, *, proper: bool) -> list[Floats]:
-    """Return the maps of axes onto axes, either way round: signed permutations (d, d) but the first; rotations only if ``proper``."""
-    found = [
-        np.diag(signs)[list(order)] for order in permutations(range(d)) for signs in product([1.0, -1.0], repeat=d)
-    ]
-    return [one for one in found[1:] if not proper or np.linalg.det(one) > 0]
