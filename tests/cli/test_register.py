@@ -148,3 +148,11 @@ def test_a_part_of_the_source(folder, tmp_path, overlap):
     found = json.loads(done.stdout)
     np.testing.assert_allclose(found["matrix"], truth, atol=0.02)
     np.testing.assert_allclose(found["overlap"], [0.7, 1], atol=0.1)
+
+
+def test_a_file_that_is_there_is_named_by_its_option(folder, tmp_path):
+    (tmp_path / "moved.matrix.txt").write_text("kept")
+    done = run("register", folder / "a.ply", folder / "b.csv", "-o", tmp_path / "moved.obj")
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"invarot: --matrix: expected a new file, got {tmp_path / 'moved.matrix.txt'}, where")
+    assert not (tmp_path / "moved.obj").exists()

@@ -86,7 +86,7 @@ def align(
     n_starts : int, optional
         Number of random starts (and no others); all are solved together and the best objective is kept.
     effort : {"quick", "normal", "high", "max"}, optional
-        How many waves of starts "auto" may try; "normal" by default.
+        How many waves of starts "auto" may try; "normal" by default. Two solves that agree end the search, but for "max".
     require : {"aligned", "coarse"}, optional
         Raise NotAligned instead of returning an alignment with a worse verdict.
     device : {"cpu", "cuda", "cuda:1", "auto"}, optional
@@ -151,7 +151,7 @@ def align(
         verdict = judge(problem, found, generator)
     verdict = advise(
         verdict, problem, found.best.map, (x, y, a, b), maps, solver, translate=translate, scale=scale,
-        searched=asked.name == "auto", effort=effort,
+        searched=asked.name == "auto", effort=effort, agreed=found.agreed,
     )  # fmt: skip
     settings = describe_options(
         maps, solver, search, translate=translate, scale=scale, start=asked.name, effort=effort, n_starts=n_starts,

@@ -22,7 +22,7 @@ from .shared import Seed
 def register_command(
     source: Annotated[Path, typer.Argument(help="Cloud to move: .ply .obj .xyz .txt .pts .csv .npy, also with .gz")],
     target: Annotated[Path, typer.Argument(help="Cloud that stays where it is.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="File to write the moved source to.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="File to write the moved source to: its points, without faces.")],
     overlap: Annotated[
         str,
         typer.Option(help="Share of the source that has a counterpart: auto, none (all of it) or a number in (0, 1]."),
@@ -52,7 +52,7 @@ def register_command(
     if picture is not None:
         check_picture(picture)
         load_figure()
-    check_new([path for path in (output, matrix, picture) if path is not None], force=force)
+    check_new({"--output": output, "--matrix": matrix, "--picture": picture}, force=force)
     moving, fixed = read_cloud(source), read_cloud(target)
     with run(progress=not (quiet or as_json)):
         found = register(moving, fixed, overlap=share, scale=scale, reflect=reflect, rng=seed)
@@ -71,12 +71,14 @@ def register_command(
     raise typer.Exit(EXIT_CODES[found.verdict.word])
 
 
-def check_new(paths: list[Path], *, force: bool) -> None:
-    """Raise if files would be written over, or over each other."""
-    if len({path.resolve() for path in paths}) < len(paths):
-        raise InputError(f"output: expected different files, got {', '.join(map(str, paths))}; rename one of them")
-    for path in paths:
-        check_target(path, overwrite=force, name="output")
+def check_new(files: dict[str, Path | None], *, force: bool) -> None:
+    """Raise if the files of these options would be written over others, or over each other."""
+    named = {option: path for option, path in files.items() if path is not None}
+    if len({path.resolve() for path in named.values()}) < len(named):
+        shown = ", ".join(map(str, named.values()))
+        raise InputError(f"--output: expected different files, got {shown}; rename one of them")
+    for option, path in named.items():
+        check_target(path, overwrite=force, name=option)
 
 
 def describe_matrix(found: Registration) -> str:

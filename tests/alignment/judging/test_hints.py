@@ -142,10 +142,16 @@ def test_more_effort_is_the_cure_where_a_quick_search_ends_at_a_wrong_map():
     assert invarot.align(x, y, effort="high").verdict.word == "aligned"
 
 
-@pytest.mark.parametrize(("effort", "said"), [(None, 'try effort="high"'), ("max", "a few known pairs (seeds=)")])
-def test_more_effort_or_a_few_pairs_are_left(effort, said):
-    problem = posed(X, X @ TURN)
-    assert said in add_next_step(FAILED, problem, TURN, searched=True, effort=effort).reasons[-1]
+@pytest.mark.parametrize(
+    ("effort", "agreed", "said"),
+    [
+        (None, False, 'try effort="high"'), (None, True, 'try effort="max"'), ("high", False, 'try effort="max"'),
+        ("max", False, "a few known pairs (seeds=) would help"),
+    ],
+)  # fmt: skip
+def test_more_effort_or_a_few_pairs_are_left(effort, agreed, said):
+    hinted = add_next_step(FAILED, posed(X, X @ TURN), TURN, searched=True, effort=effort, agreed=agreed)
+    assert said in hinted.reasons[-1]
 
 
 def test_a_few_pairs_choose_between_symmetric_maps():

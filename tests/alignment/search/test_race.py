@@ -67,6 +67,15 @@ def test_two_waves_that_agree_end_a_race(strangers):
         assert len(found.starts) == expected
 
 
+def test_waves_that_agree_do_not_end_an_exhaustive_race(strangers):
+    problem, (best, second, *_) = strangers
+    for exhaustive, expected in ((False, 2), (True, 3)):
+        waves = Waves([second, second, best])
+        found = race(problem, waves, waves=3, exhaustive=exhaustive, rng=rng())
+        assert (waves.asked, found.agreed) == (expected, not exhaustive)
+        assert same_answer(problem, found.best.map, best if exhaustive else second)
+
+
 def test_as_many_waves_as_the_effort_allows(strangers):
     problem, optima = strangers
     for allowed in (1, 2, 3):

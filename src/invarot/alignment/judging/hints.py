@@ -18,7 +18,7 @@ from ..verdict import Verdict
 
 def advise(
     verdict: Verdict, problem: Problem, w: Array, clouds: tuple[Array, Array, Array, Array], maps: Maps, solver: Solver,
-    *, translate: bool, scale: bool, searched: bool, effort: str | None,
+    *, translate: bool, scale: bool, searched: bool, effort: str | None, agreed: bool,
 ) -> Verdict:  # fmt: skip
     """Add the next step that the evidence supports; ``clouds`` are x, y, a and b as the caller gave them."""
     if problem.overlap is not None:
@@ -26,7 +26,7 @@ def advise(
     if math.isinf(maps.p) and not maps.whiten:  # maps that keep norms need clouds of one size and origin
         hinted = verdict if scale else add_size_hint(verdict, *clouds, radius=maps.radius)
         verdict = hinted if hinted is not verdict or translate else add_origin_hint(verdict, *clouds)
-    verdict = add_next_step(verdict, problem, w, searched=searched, effort=effort)
+    verdict = add_next_step(verdict, problem, w, searched=searched, effort=effort, agreed=agreed)
     return name_overlap(verdict, maps, solver)
 
 
@@ -63,10 +63,12 @@ def add_origin_hint(verdict: Verdict, x: Array, y: Array, a: Array, b: Array) ->
     return replace(verdict, reasons=(*verdict.reasons, hint))
 
 
-def add_next_step(verdict: Verdict, problem: Problem, w: Array, *, searched: bool, effort: str | None) -> Verdict:
+def add_next_step(
+    verdict: Verdict, problem: Problem, w: Array, *, searched: bool, effort: str | None, agreed: bool = False
+) -> Verdict:
     """Add what to try next, if the verdict is not aligned: the steps that the clouds support, else more of a search.
 
-    ``searched``: the starts were those of "auto", with this ``effort``.
+    ``searched``: the starts were those of "auto", with this ``effort``; ``agreed``: two solves that agreed ended the search.
     """
     if verdict.word == "aligned":
         return verdict
@@ -76,7 +78,7 @@ def add_next_step(verdict: Verdict, problem: Problem, w: Array, *, searched: boo
     if verdict.probability == 0.0:  # degenerate clouds, which no step mends
         hints = (asked,) if asked else ()
     elif not hints and not any("try " in reason for reason in verdict.reasons):
-        hints = (_suggest_search(verdict, searched, effort),)
+        hints = (_suggest_search(verdict, searched, effort, agreed),)
     return replace(verdict, reasons=(*verdict.reasons, *hints))
 
 
@@ -120,13 +122,14 @@ def _suggest_overlap(problem: Problem, w: Array) -> str | None:
     return None
 
 
-def _suggest_search(verdict: Verdict, searched: bool, effort: str | None) -> str:
+def _suggest_search(verdict: Verdict, searched: bool, effort: str | None, agreed: bool) -> str:
     if verdict.evidence.better:
         return 'try start="auto", which finds a better answer'
     if verdict.symmetric:
         return "a few known pairs (seeds=) choose between the maps"
-    if searched and effort in (None, "quick", "normal"):
-        return 'try effort="high", or a few known pairs (seeds=)'
+    if searched and effort != "max":
+        more = "max" if agreed or effort == "high" else "high"  # the same starts would agree again
+        return f'try effort="{more}", or a few known pairs (seeds=)'
     return "a few known pairs (seeds=) would help the search"
 
 

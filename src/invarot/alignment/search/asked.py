@@ -31,6 +31,7 @@ class Asked:
     maps: Array | None
     n_starts: int | None
     waves: int
+    exhaustive: bool  # whether waves go on where two solves agree
     pairs: Any  # known pairs, as rows among the points with weight; None if there are none
     side: tuple[Any, Any] | None
     side_weight: float
@@ -62,6 +63,7 @@ def check_asked(
         maps=maps,
         n_starts=n_starts,
         waves=EFFORT[effort or "normal"],
+        exhaustive=effort == "max",
         pairs=pairs,
         side=side,
         side_weight=SIDE_WEIGHT if search.side_weight is None else search.side_weight,

@@ -34,7 +34,10 @@ from .heats import choose_finalists, race_points, run_heats
 def search(problem: Problem, asked: Asked, rng: np.random.Generator) -> Found:
     """Run the requested starts; return different answers, best first."""
     if asked.name == "auto":
-        found = race(problem, make_waves(problem, asked, rng), waves=asked.waves, rng=rng, n_jobs=asked.n_jobs)
+        found = race(
+            problem, make_waves(problem, asked, rng), waves=asked.waves, exhaustive=asked.exhaustive, rng=rng,
+            n_jobs=asked.n_jobs,
+        )  # fmt: skip
     else:
         found = solve_all(problem, make_starts(problem, asked, rng), asked, rng)
     return replace(
@@ -67,11 +70,14 @@ def find_plain(problem: Problem, asked: Asked, found: Found, rng: np.random.Gene
     return race(plain, make_waves(plain, asked, rng), waves=1, rng=rng).candidates
 
 
-def race(problem: Problem, coming: Iterator[Wave], *, waves: int, rng: np.random.Generator, n_jobs: int = 1) -> Found:
+def race(
+    problem: Problem, coming: Iterator[Wave], *, waves: int, rng: np.random.Generator, exhaustive: bool = False,
+    n_jobs: int = 1,
+) -> Found:  # fmt: skip
     """Run waves of starts until an answer holds for unseen points, two solves agree on it, or ``waves`` are used.
 
     The best of a wave is solved in full, and so is every other answer that scores as well in the race: this detects
-    symmetries.
+    symmetries. A wrong answer that attracts many starts is agreed on as well: an ``exhaustive`` race goes on.
     """
     candidates: list[Candidate] = []
     solved: list[Candidate] = []  # each from a start of its own
@@ -83,13 +89,13 @@ def race(problem: Problem, coming: Iterator[Wave], *, waves: int, rng: np.random
         candidates += join_finalists(weigh_seeds_as_points(problem), finals, rng)
         best = max(candidates, key=_value)
         # finalists of one race differ, so two that end at one answer came to it from different sides
-        agreeing = sum(same_answer(problem, best.map, one.map) for one in solved)
-        if number == waves or agreeing >= 2 or explains_unseen(problem, best.map, rng):
+        agreed = not exhaustive and sum(same_answer(problem, best.map, one.map) for one in solved) >= 2
+        if number == waves or agreed or explains_unseen(problem, best.map, rng):
             break
     candidates.sort(key=_value, reverse=True)
     stacked = namespace(problem.x).stack([one.map for one in candidates])
     different = distinct(problem, stacked, range(len(candidates)))
-    return Found(tuple(candidates[k] for k in different), tuple(records), rough=problem.large)
+    return Found(tuple(candidates[k] for k in different), tuple(records), rough=problem.large, agreed=agreed)
 
 
 def solve_wave(
