@@ -87,8 +87,8 @@ def _compare_surroundings(problem: Problem, maps: list[Array], some: Array) -> F
     """Return what each of k rows of x adds to the correlation of its surroundings with those of its nearest target: (s, 3, k)."""
     xp = namespace(some)
     targets = np.stack([to_numpy(nearest(problem.x[some] @ one, problem.y)) for one in maps])
-    reached, place = np.unique(targets, return_inverse=True)  # each is described once
-    place = as_like(place.reshape(targets.shape), some, dtype=xp.int64)
+    reached, inverse = np.unique(targets, return_inverse=True)  # each is described once
+    place = as_like(inverse.reshape(targets.shape), some, dtype=xp.int64)
     drift, shape, crowding = describe_neighbourhoods(problem.x, some).standardise()
     there = describe_neighbourhoods(problem.y, as_like(reached, some, dtype=xp.int64))
     found = []

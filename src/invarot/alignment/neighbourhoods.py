@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, as_like, entries_at_once, namespace, to_numpy, top_k, transpose
+from ..arrays import Array, as_like, device, entries_at_once, namespace, to_numpy, top_k, transpose
 from ..retrieval.nearest import BLOCK
 from .tuning import DOUBLINGS, NEIGHBOURS, PER_DIMENSION
 
@@ -60,9 +60,7 @@ def _describe(points: Array, half: Array, some: Array) -> tuple[Array, Array, Ar
     (n, d), own = points.shape, points[some]
     steps = _choose_neighbours(n)
     scores = own @ transpose(points) - half  # the largest are the nearest
-    scores[
-        xp.arange(some.shape[0], device=getattr(points, "device", None)), some
-    ] = -xp.inf  # a point is no neighbour of itself
+    scores[xp.arange(some.shape[0], device=device(points)), some] = -xp.inf  # a point is no neighbour of itself
     order = top_k(scores, min(max(NEIGHBOURS, steps[-1]), n - 1))[1]
     near = points[order[:, : min(NEIGHBOURS, n - 1)]]
     centre = xp.mean(near, axis=1)
