@@ -22,7 +22,9 @@ from .shared import Seed
 def register_command(
     source: Annotated[Path, typer.Argument(help="Cloud to move: .ply .obj .xyz .txt .pts .csv .npy, also with .gz")],
     target: Annotated[Path, typer.Argument(help="Cloud that stays where it is.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="File to write the moved source to: its points, without faces.")],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="File to write the moved source to: its points, without faces.")
+    ],
     overlap: Annotated[
         str,
         typer.Option(help="Share of the source that has a counterpart: auto, none (all of it) or a number in (0, 1]."),
