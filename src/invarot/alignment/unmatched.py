@@ -57,7 +57,10 @@ def _even_out(x: Array, y: Array, w: Array) -> tuple[Array, Array]:
     left, right = (thin(to_numpy(points).astype(np.float64), QUERIES) for points in (x, y))
     if min(len(left), len(right)) > 1:
         moved = left @ to_numpy(w).astype(np.float64)
-        gap, spacing = np.median(nearest_distances(moved, right)) ** 0.5, np.median(neighbour_distances(right)) ** 0.5
+        gap, spacing = (
+            float(np.median(to_numpy(one))) ** 0.5
+            for one in (nearest_distances(moved, right), neighbour_distances(right))
+        )
         if gap > spacing / 2:  # no copies
             few = (max(count, EVEN_POINTS) for count in count_even(moved, right))
             left, right = (
