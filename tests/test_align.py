@@ -371,8 +371,11 @@ def test_memory_decides_between_dense_and_streamed():
 def test_seed_weight_changes_the_outcome():
     x, y = rng0(0).standard_normal((30, 3)), rng0(1).standard_normal((40, 3))
     options = {"seeds": [(0, 0)], "start": "random", "solver": FIXED}
-    maps = [invarot.align(x, y, search=Search(seed_weight=w), **options).map for w in (0.0, 1.0, 100.0)]
+    without = invarot.align(x, y, start="random", solver=FIXED).map
+    maps = [without, *(invarot.align(x, y, search=Search(seed_weight=w), **options).map for w in (1.0, 100.0))]
     assert not np.allclose(maps[0], maps[1])
+    from_pairs = [invarot.align(x, y, seeds=[(0, 0)], search=Search(seed_weight=w), start="seeds") for w in (0.0, 1.0)]
+    assert not np.allclose(*(one.map for one in from_pairs))
     # by default the pair weighs 1 while a map is sought, then as much as one of the 40 points
     light = invarot.align(x, y, search=Search(seed_weight=1 / 40), start=maps[1], seeds=[(0, 0)], solver=FIXED).map
     np.testing.assert_allclose(invarot.align(x, y, **options).map, light, atol=1e-3)
