@@ -85,7 +85,9 @@ def align(
     points = take_embedding(left, use[0], "rna"), take_embedding(right, use[1], "atac")
     for one, name in zip(points, ("rna", "atac"), strict=True):
         if len(one) < LEAST:
-            raise InputError(f"{name}: expected at least {LEAST} cells, got {len(one)}; pass more, or use invarot.align")
+            raise InputError(
+                f"{name}: expected at least {LEAST} cells, got {len(one)}; pass more, or use invarot.align"
+            )
 
     joined = join_assays(*points, views=names, rows=rows, overlap=overlap, rng=generator, device=device)
     found = joined.solved.alignment
