@@ -26,6 +26,7 @@ def development(data: Path) -> dict[str, Maker]:
         "sheet": clouds.sheet,
         "curve": clouds.curve,
         "graphs": views.graphs,
+        "weighted graphs": views.weighted_graphs,
         "cells": views.cells,
         "tissues": views.tissues,
         "networks": views.networks,

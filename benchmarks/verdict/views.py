@@ -159,6 +159,26 @@ def other_graphs(rng: Rng) -> Pair:
     return strangers(made[0], made[1] @ turn(d, rng))
 
 
+def weighted_graphs(rng: Rng) -> Pair:
+    """Spectral embeddings, axes as long as their eigenvalues: of graphs on two rectangles of other sides, or of one graph that lost edges."""
+    n, d = size(rng, 60, 300), int(rng.integers(3, 7))
+    share = float(rng.uniform(0.08, 0.16))
+
+    def embed(points: Array, loss: float = 0.0) -> Array:
+        far = np.linalg.norm(points[:, None] - points, axis=2)
+        near = np.triu((far < np.quantile(far, share)) & (far > 0), 1) & (rng.uniform(size=far.shape) >= loss)
+        edges = near | near.T
+        degree = edges.sum(1) + 1e-3
+        values, vectors = np.linalg.eigh((edges + 1e-3 / n) / np.sqrt(degree[:, None] * degree))
+        return vectors[:, -d - 1 : -1] * values[-d - 1 : -1] * np.sqrt(n)
+
+    one, other = (rng.uniform(size=(n, 2)) * [1, side] for side in (rng.uniform(0.8, 1), rng.uniform(0.5, 0.7)))
+    w = turn(d, rng)
+    if rng.uniform() < 0.75:
+        return strangers(embed(one), embed(other) @ w)
+    return shuffled(embed(one), embed(one, loss=0.1) @ w, rng, name=f"weighted graph n={n} d={d}")
+
+
 def blocks(rng: Rng) -> Pair:
     """Spectral embeddings of graphs of unequal blocks, edges drawn twice, or of two block models."""
     n, k = size(rng, 80, 400), int(rng.integers(4, 9))
