@@ -112,7 +112,7 @@ def fit(
     >>> np.save(folder + "/new.npy", texts[500:] @ turn)
     >>> old, new = (invarot.stores.open(f"{folder}/{name}.npy") for name in ("old", "new"))
     >>> found = invarot.migration.fit(old, new)
-    >>> found.verdict.word, bool(np.allclose(found.adapter.map, turn, atol=0.2))
+    >>> found.verdict.word, bool(np.allclose(found.rotation.map, turn, atol=0.2))
     ('aligned', True)
     """
     check_count(sample, "sample", low=100)
