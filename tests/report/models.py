@@ -47,7 +47,7 @@ def known_model(
         names[: len(HOSTILE)] = HOSTILE
     source = Vectors(tuple(names), x, "folder, odd/wiki.en.vec.gz", ("line 3: dropped <b>one</b>",) if hostile else ())
     target = Vectors(tuple(name.replace("s", "t") for name in names), x @ turn, "<es>.vec")
-    evidence = Evidence(0.41, 0.8, 0.55, 0.92, 0.07, rivals, 1234)
+    evidence = Evidence(split=0.41, twins=0.8, points=1234, rivals=rivals, density=0.55, drift=0.07)
     history = [step(i, 0.1 * 0.8**i, 0.2 + 0.05 * i, "solve 50, race") for i in range(4)]
     history += [step(i, 0.1 * 0.7**i, 0.3 + 0.08 * i, "solve 50") for i in range(5)]
     refined = {"stage": "refine", "score": 0.5, "correlation": 0.6}

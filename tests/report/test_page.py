@@ -44,7 +44,7 @@ def test_every_part_is_there_and_nothing_trips_a_screen_reader(model, tmp_path):
     assert "What it rests onBecause.What to do" in verdict
     assert not tree.all("section")[0].all("dl")  # one card, and no more
     verdict = tree.all("section")[3].text
-    for shown in ("41 %", "80 %", "55 %", "0.92", "7 %", "1,234"):
+    for shown in ("41 %", "0.8", "55 %", "0.07", "1,234"):
         assert shown in verdict
     assert {node.get("id") for node in tree.all("svg")} >= {
         "chart-objective", "chart-epsilon", "chart-map-change", "chart-plan-change", "chart-refine-pairs",

@@ -109,13 +109,14 @@ def test_the_sparse_plan_is_the_dense_one():
     z, y = rng.normal(size=(300, 3)), rng.normal(size=(250, 3))
     a, b = np.ones(300), np.ones(250)
     price, epsilon = 0.02, 0.004
-    dense, _ = solve(z, y, a, b, epsilon, Capped(np.full((1, 1), price / epsilon)), max_iter=100)
+    sweeps = 4  # plain ones: combinations of later ones depend on the rounding of sums
+    dense, _ = solve(z, y, a, b, epsilon, Capped(np.full((1, 1), price / epsilon)), max_iter=sweeps)
     pairs = list_pairs(z, y, find_reach(price, epsilon))
     assert pairs is not None
     cost = pairs.make_cost(pairs.measure(z), epsilon, a, b)
     assert cost.kernel.nnz < 0.1 * 300 * 250
     same = sinkhorn(
-        cost, a, b, warm=Potentials.zero(a, b), tol=1e-13, max_iter=100,
+        cost, a, b, warm=Potentials.zero(a, b), tol=1e-13, max_iter=sweeps,
         marginals=Capped(np.full((1, 1), price / epsilon)),
     )  # fmt: skip
     images, mass = cost.images(same.u, same.v)
