@@ -35,7 +35,7 @@ MOST = {
     "migrate --force": 36,
 }  # about as many operations as each makes
 MAPPED = "mapped.npz"
-FAILED = 3  # the exit code of a verdict "failed": the model is written all the same
+VERDICTS = 0, 3, 4  # exit codes of every verdict: the model is written all the same
 
 
 def run_child(
@@ -135,7 +135,7 @@ class Kills:
 
     def _must(self, words: list[str]) -> float:
         code, seconds = run_child(words, self.folder)
-        assert code in (0, FAILED), f"{words} ended with {code}"
+        assert code in VERDICTS, f"{words} ended with {code}"
         return seconds
 
     def try_kill(self, rng: Random) -> str:
