@@ -11,6 +11,8 @@ from ..cells.conftest import make_tables
 from ..commands import make_runner
 
 pytest.importorskip("anndata")
+# anndata 0.10 says so of a table without variables
+pytestmark = pytest.mark.filterwarnings("ignore:Transforming to str index")
 
 
 @pytest.fixture
