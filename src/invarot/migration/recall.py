@@ -14,7 +14,7 @@ from ..errors import InputError
 AT = 10
 LEAST = 50  # pairs that a measurement needs
 ASKED = 4000  # queries of a measurement, at most
-AROUND = 2  # a reach is fitted to the ranks from half of it to twice
+SPAN = 2  # a reach is fitted to the ranks from half of it to twice
 WIDER = 4  # times as many nearest documents: what recall gains with them, it loses in a store so many times as large
 BLOCK = 1000  # queries at a time
 QUERIES, DOCUMENTS = 1000, 8000  # of an estimate, at most
@@ -159,14 +159,14 @@ def _among_nearest(
     cosines = asked @ documents.T
     same = np.arange(first, min(first + len(asked), own))
     cosines[same - first, same] = -np.inf
-    most = min(AROUND * max(ranks), len(documents) - 1)
+    most = min(SPAN * max(ranks), len(documents) - 1)
     best = -np.sort(np.partition(-cosines, most - 1, axis=1)[:, :most], axis=1)
     return np.stack([cosines[:, :count] >= _reach(best, rank)[:, None] for rank in ranks])
 
 
 def _reach(best: Any, rank: int) -> np.ndarray[Any, Any]:
     """Return the cosine above which ``rank`` documents lie, from the best ones of each query (q, most), in order."""
-    first, last = max(rank // AROUND, 1), min(AROUND * rank, best.shape[1])
+    first, last = max(rank // SPAN, 1), min(SPAN * rank, best.shape[1])
     line = np.polynomial.polynomial.polyfit(np.log(np.arange(first, last + 1) - 0.5), best[:, first - 1 : last].T, 1)
     return np.asarray(line[0] + line[1] * math.log(rank))
 

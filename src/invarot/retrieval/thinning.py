@@ -10,7 +10,7 @@ from scipy.spatial import cKDTree
 Floats = np.ndarray[Any, Any]
 
 FEW_DIMENSIONS = 3  # dimensions up to which the cells of a grid hold several points
-AROUND = 6  # neighbours whose distance shows how densely a surface is sampled
+DENSITY_NEIGHBOURS = 6  # neighbours whose distance shows how densely a surface is sampled
 COVERED = 0.9  # of a surface is sampled as densely as the thinner cloud, or more
 
 
@@ -47,7 +47,7 @@ def count_even(x: Floats, y: Floats) -> tuple[int, int]:
 
 
 def _measure_areas(points: Floats) -> Floats:
-    count = min(AROUND + 1, len(points))
+    count = min(DENSITY_NEIGHBOURS + 1, len(points))
     return np.asarray(cKDTree(points).query(points, [count])[0][:, 0] ** max(points.shape[1] - 1, 1))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from .address import Place
 
 
-class _Table:
+class _Table(ABC):
     """What Parquet and Arrow files share: all but how record batches are read and written."""
 
     def __init__(self, place: Place) -> None:
@@ -101,7 +102,7 @@ class _Table:
     def space(self) -> int | None:
         return self.path.stat().st_size if self.path.is_file() else 0
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 -- the protocol asks for it
         """Nothing is held open between calls."""
 
     def _finished_parts(self) -> list[Path]:
@@ -114,14 +115,17 @@ class _Table:
     def _damaged(self, kind: str, error: Exception) -> InputError:
         return InputError(f"{self.address}: expected {kind}, got a damaged or different file ({error}); write it again")
 
+    @abstractmethod
     def _describe(self) -> tuple[Any, int]:
-        raise NotImplementedError
+        """Return the schema and the number of rows."""
 
+    @abstractmethod
     def _batches(self, size: int) -> Iterator[Any]:
-        raise NotImplementedError
+        """Yield record batches of at most ``size`` rows."""
 
+    @abstractmethod
     def _writer(self, stream: Any, schema: Any) -> Any:
-        raise NotImplementedError
+        """Return a writer of record batches to a stream."""
 
 
 class ParquetFile(_Table):

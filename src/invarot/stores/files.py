@@ -7,8 +7,9 @@ import json
 import os
 import struct
 import zipfile
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 Rows = tuple[tuple[int, int], Iterator[np.ndarray[Any, Any]], Sequence[Any] | None]
 
 
-class ArrayFile:
+class ArrayFile(ABC):
     """One table in one file: what .npy, .npz, .safetensors and FAISS files share."""
 
     def __init__(self, place: Place) -> None:
@@ -99,7 +100,7 @@ class ArrayFile:
     def space(self) -> int | None:
         return sum(one.stat().st_size for one in (self.path, self.sidecar) if one.is_file())
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 -- the protocol asks for it
         """Nothing is held open between calls."""
 
     def _needs_sidecar(self) -> bool:
@@ -108,14 +109,13 @@ class ArrayFile:
     def _metric(self) -> str:
         return "cosine"
 
-    @contextmanager
-    def _table(self, size: int, start: int) -> Iterator[Rows]:
-        """Yield the shape, the rows from ``start`` on in blocks of ``size``, and the ids (None for row numbers)."""
-        raise NotImplementedError
-        yield
+    @abstractmethod
+    def _table(self, size: int, start: int) -> AbstractContextManager[Rows]:
+        """Open the shape, the rows from ``start`` on in blocks of ``size``, and the ids (None for row numbers)."""
 
+    @abstractmethod
     def _assemble(self, stream: BinaryIO, info: Info) -> None:
-        raise NotImplementedError
+        """Write the whole file from the spool."""
 
 
 class NpyFile(ArrayFile):
