@@ -334,9 +334,17 @@ def test_every_option_is_tested():
     """In the list above, or in one of the tests that follow (the names after it)."""
     tried = {name for option in OPTIONS for name in option}
     named = set(inspect.signature(invarot.align).parameters) - {"x", "y"}
-    assert named - tried == {"effort", "require", "device", "on_step", "search"}
+    assert named - tried == {"effort", "require", "device", "on_step", "search", "ranks"}
     assert {one.name for one in fields(Sinkhorn)} == {"memory", *(name for change in SOLVERS for name in change)}
     assert {one.name for one in fields(Search)} == {"ordered", "side", "side_weight", "seed_weight", "n_jobs"}
+
+
+def test_options_of_ranks_need_a_group():
+    x, y, _, _ = twins(20)
+    assert np.array_equal(invarot.align(x, y, group=None, start="axes").map, invarot.align(x, y, start="axes").map)
+    for name, value in (("cut_y", True), ("checkpoint", "state.npz")):
+        with pytest.raises(InputError, match=f"{name}: expected together with group"):
+            invarot.align(x, y, **{name: value})
 
 
 def test_options_of_the_exact_solver_change_the_outcome():

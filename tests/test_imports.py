@@ -33,6 +33,10 @@ ORDER = (
     {"errors", "data", "logs", "parts", "array_type"},
 )
 EXCEPTIONS = {
+    (
+        "alignment.ranks",
+        "distributed.align",
+    ): "align(group=...), imported when it is called: the door of one device leads to the ranks'",
     ("alignment.many_result", "storage"): "ManyAlignment.save, for the same reason",
     ("alignment.result", "storage"): "Alignment.save, imported when it is called: a result knows how to keep itself",
     ("alignment.result", "report.pictures"): "Alignment.plot, imported when it is called: a result can show itself",
@@ -45,7 +49,7 @@ EXCEPTIONS = {
 WITHIN = (
     {"many"},
     {"align"},
-    {"package"},
+    {"package", "ranks"},
     {"result", "many_result"},
     {"search.partial"},
     {"search.motions"},

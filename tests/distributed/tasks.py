@@ -34,7 +34,7 @@ def cut(x, rank, count):
 
 def solve(x, y, group, **options):
     rank, count = dist.get_rank(group), dist.get_world_size(group)
-    part = distributed.align(cut(x, rank, count), y, group=group, **options)
+    part = invarot.align(cut(x, rank, count), y, group=dist.group.WORLD if group is None else group, **options)
     whole = distributed.gather(part, group=group)
     return {
         "map": whole.map, "offset": whole.offset, "verdict": whole.verdict.word, "objective": whole.objective,
@@ -188,14 +188,14 @@ def dtensors():
     )
     options = {"start": turn, "solver": Sinkhorn(schedule=0.02)}
     plain = distributed.align(x[150 * rank : 150 * (rank + 1)], y, **options)
-    found = [distributed.align(rows, targets, **options) for targets in (all_of_y, part_of_y)]
+    found = [invarot.align(rows, all_of_y, group=mesh, **options), distributed.align(rows, part_of_y, **options)]
     told = []
     for left, right, more in (
         (distribute_tensor(x, mesh, [Replicate()]), y, {}), (distribute_tensor(x, mesh, [Shard(1)]), y, {}),
-        (rows, all_of_y, {"cut_y": True}), (rows, y, None),
+        (rows, all_of_y, {"cut_y": True}), (rows, y, {"group": "all"}), (rows, y, {"seeds": [(0, 0)]}),
     ):  # fmt: skip
         try:
-            invarot.align(left, right) if more is None else distributed.align(left, right, **options, **more)
+            invarot.align(left, right, **options, **more)
         except InputError as error:
             told.append(str(error))
     whole = [distributed.gather(one).matches("plan").numpy() for one in (plain, *found)]

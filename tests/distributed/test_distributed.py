@@ -113,7 +113,8 @@ def test_points_may_be_dtensors():
             "x: expected a DTensor whose rows are cut over the ranks",
             "x: expected a DTensor of whole rows",
             "cut_y: expected False with a DTensor that every rank has all of",
-            "x: expected all points on one device",
+            "group: expected a torch.distributed.ProcessGroup or a DeviceMesh of one dimension",
+            "seeds: expected to be left out where rows are cut over ranks",
         ]
 
 

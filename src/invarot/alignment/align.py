@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from .options import Exact, Maps, Rotations, Schatten, Search, Sinkhorn, Solver
 from .overlap import check_overlap
 from .package import describe_options, package
 from .problem import Observer, Problem, add_seeds, pose, weigh_seeds_as_points
+from .ranks import Ranks, align_over_ranks, spans_ranks
 from .result import Alignment
 from .search.asked import check_asked, keep_pairs, keep_rows
 from .search.partial import search_partial
@@ -35,6 +36,9 @@ from .search.search import search as run_search
 from .together import check_partial
 from .unmatched import allow_unmatched
 from .verdict import SOUND
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 def align(
@@ -57,6 +61,7 @@ def align(
     on_step: Observer | None = None,
     solver: Sinkhorn | Exact | None = None,
     search: Search | None = None,
+    **ranks: Unpack[Ranks],
 ) -> Alignment:
     """Align two clouds of points when nothing is paired and their coordinates are unrelated.
 
@@ -65,8 +70,7 @@ def align(
     Parameters
     ----------
     x, y : (n, dx) and (m, dy) arrays, tensors, lists or DataFrames
-        Source points, which move, and target points, which stay. NumPy in, NumPy out; torch in, torch out. Rows that are cut over
-        the ranks of a torch.distributed group: ``invarot.distributed.align``.
+        Source points, which move, and target points, which stay. NumPy in, NumPy out; torch in, torch out.
     a, b : (n,) and (m,), optional
         Weights; non-negative, each sums to 1. Uniform by default.
     p : float in [1, inf], Schatten or Rotations
@@ -100,6 +104,9 @@ def align(
         How a start is solved: schedule of epsilon, tolerances, objective, stages, memory.
     search : Search, optional
         What is known besides the coordinates (order of rows, side information), its weight, and the number of processes.
+    group, cut_y, checkpoint : optional
+        The rows of x are cut over the ranks of this torch.distributed group, and every rank calls this with its own: see
+        :func:`invarot.distributed.align`, which it calls (and which DTensors are passed on to without a group).
 
     Returns
     -------
@@ -116,6 +123,12 @@ def align(
     (True, [99, 98, 97])
     """
     maps, solver, search = _check_groups(p, solver, search)
+    if spans_ranks(x, y, ranks):
+        return align_over_ranks(
+            x, y, ranks, search=search, alone={"a": a, "b": b, "overlap": overlap, "seeds": seeds, "device": device}, p=p,
+            translate=translate, scale=scale, start=start, n_starts=n_starts, effort=effort, require=require, rng=rng,
+            on_step=on_step, solver=solver,
+        )  # fmt: skip
     if on_step is not None and not callable(on_step):
         raise InputError(
             f"on_step: expected a function of one Step, got {type(on_step).__name__}; pass a function, or leave on_step out"

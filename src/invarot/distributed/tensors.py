@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays import is_dtensor
+from ..arrays import import_torch, is_dtensor
 from ..errors import InputError
 
 ADVICE = (
@@ -29,6 +29,7 @@ def open_tensors(x: Any, y: Any, group: Any, cut_y: bool) -> tuple[Any, Any, Any
 
     Placements are the same on every rank, so that every rank raises what is wrong with them.
     """
+    group = _open_group(group)
     meshes = [value.device_mesh for value in (x, y) if is_dtensor(value)]
     if len(meshes) == 2 and meshes[0] != meshes[1]:
         raise InputError(f"x, y: expected DTensors over one mesh, got {meshes[0]} and {meshes[1]}; redistribute one")
@@ -44,3 +45,16 @@ def open_tensors(x: Any, y: Any, group: Any, cut_y: bool) -> tuple[Any, Any, Any
             )
         cut_y = part
     return x, y, meshes[0].get_group() if group is None and meshes else group, cut_y
+
+
+def _open_group(group: Any) -> Any:
+    """Return the process group of a mesh of one dimension; a group, or None, as it is."""
+    distributed = import_torch("a solve over many ranks").distributed
+    if isinstance(group, distributed.DeviceMesh) and group.ndim == 1:
+        return group.get_group()
+    if group is not None and not isinstance(group, distributed.ProcessGroup):
+        raise InputError(
+            f"group: expected a torch.distributed.ProcessGroup or a DeviceMesh of one dimension, got {group!r}; "
+            "pass torch.distributed.group.WORLD for all ranks"
+        )
+    return group
