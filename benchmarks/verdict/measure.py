@@ -71,7 +71,10 @@ def main() -> None:
     paths = sorted((args.out / f"verdict.{args.group}").glob("*.npz"), key=lambda one: (seed_of(one), one.name))
     left = [path for path in paths if (path.name.split(".")[0], seed_of(path)) not in done]
     writer = None
-    with table.open("a", newline="") as file, ProcessPoolExecutor(args.processes, mp_context=get_context("spawn")) as pool:
+    with (
+        table.open("a", newline="") as file,
+        ProcessPoolExecutor(args.processes, mp_context=get_context("spawn")) as pool,
+    ):
         for rows in pool.map(partial(measure_file, args.group, args.data), left):
             if writer is None:
                 writer = csv.DictWriter(file, list(rows[0]))

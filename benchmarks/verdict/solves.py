@@ -184,7 +184,9 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, default=Path("results/raw"))
     parser.add_argument("--processes", type=int, default=1)
-    parser.add_argument("--minutes", type=float, default=float("inf"), help="stop after so many; families advance evenly")
+    parser.add_argument(
+        "--minutes", type=float, default=float("inf"), help="stop after so many; families advance evenly"
+    )
     args = parser.parse_args()
     folder = args.out / f"verdict.{args.group}"
     folder.mkdir(parents=True, exist_ok=True)
