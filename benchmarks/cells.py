@@ -1,6 +1,6 @@
 """Two assays of one tissue, our default call: on simulated tissues and on SNARE-seq.
 
-    python -m benchmarks.cells simulated --draws 50 --first 1000 --out results
+    python -m benchmarks.cells simulated --draws 50 --first 1000 --out results        # --first 1000 2000: 50 from each
     python -m benchmarks.cells snare --data DATA --out results        # all cells; disjoint halves; a type missing
     python -m benchmarks.cells large                                  # 20,000 × 20,000 cells, 50 features: time and memory
     python -m benchmarks.cells picture --data DATA --out results      # SNARE-seq before and after (needs anndata, matplotlib)
@@ -39,7 +39,7 @@ from invarot.cells.transfer import vote
 
 FIELDS = (
     "case", "draw", "cells", "foscttm", "to_second", "to_first", "reach_second", "reach_first", "verdict", "probability",
-    "resolution", "orphans", "seconds",
+    "resolution", "orphans", "seconds", "agreement", "lead", "apart",
 )  # fmt: skip
 VOTERS = 5
 Floats = np.ndarray[Any, Any]
@@ -76,7 +76,7 @@ def run_case(data: Data, rows: Floats, columns: Floats, *, paired: bool = True) 
         "resolution": round(verdict.resolution.estimate, 3),
         "orphans": weigh_orphans(joined, types[rows], types[columns]),
         "seconds": round(seconds, 1),
-        "evidence": {name: round(one, 4) for name, one in asdict(joined.solved.evidence).items()},
+        **{name: round(one, 4) for name, one in asdict(joined.solved.evidence).items()},
     }
 
 
@@ -248,12 +248,13 @@ def main() -> None:
     parser.add_argument("what", choices=("simulated", "snare", "large", "picture", "ceiling"))
     parser.add_argument("--data", type=Path)
     parser.add_argument("--draws", type=int, default=50)
-    parser.add_argument("--first", type=int, default=1000)
+    parser.add_argument("--first", type=int, nargs="+", default=[1000])
     parser.add_argument("--cells", type=int, default=20_000, help="of each assay, for large")
     parser.add_argument("--only", default="all,halves,missing")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("results"))
     chosen = parser.parse_args()
+    chosen.out.mkdir(parents=True, exist_ok=True)
     if chosen.what == "large":
         run_large(chosen.cells)
     elif chosen.what == "picture":
@@ -261,7 +262,7 @@ def main() -> None:
     elif chosen.what == "ceiling":
         print_ceiling(read_snare(chosen.data))
     elif chosen.what == "simulated":
-        draws = range(chosen.first, chosen.first + chosen.draws)
+        draws = [first + i for first in chosen.first for i in range(chosen.draws)]
         todo = [("simulated", str(draw), partial(run_simulated, draw)) for draw in draws]
         Table(chosen.out / "cells.csv").run(todo, chosen.jobs)
     else:

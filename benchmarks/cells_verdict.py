@@ -56,7 +56,7 @@ def solve_one(draw: int, mode: str, n: int | None) -> dict[str, Any]:
         row[f"to_{side}"] >= LABELS * row[f"reach_{side}"] for side in ("second", "first")
     )
     return {
-        "draw": draw, "mode": mode, "form": tissue.form, **row["evidence"], "foscttm": row["foscttm"], "right": int(right),
+        "draw": draw, "mode": mode, "form": tissue.form, **{name: row[name] for name in SIGNS}, "foscttm": row["foscttm"], "right": int(right),
         "word": row["verdict"], "probability": row["probability"], "resolution": row["resolution"],
     }  # fmt: skip
 

@@ -10,7 +10,10 @@ from __future__ import annotations
 import argparse
 import csv
 import warnings
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, replace
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -42,35 +45,42 @@ def measure(path: Path, make: Any, family: str, seed: int) -> list[dict[str, Any
     return rows
 
 
+def measure_file(group: str, data: Path, path: Path) -> list[dict[str, Any]]:
+    warnings.simplefilter("ignore")
+    families = {name.replace(" ", "_"): (name, make) for name, make in GROUPS[group](data).items()}
+    family, make = families[path.name.split(".")[0]]
+    return measure(path, make, family, seed_of(path))
+
+
+def seed_of(path: Path) -> int:
+    return int(path.suffixes[-2][1:])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--group", choices=tuple(GROUPS), required=True)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, default=Path("results/raw"))
-    parser.add_argument("--part", nargs=2, type=int, default=(0, 1), help="this part of so many, for several processes")
+    parser.add_argument("--processes", type=int, default=1)
     args = parser.parse_args()
-    warnings.simplefilter("ignore")
-    families = {name.replace(" ", "_"): (name, make) for name, make in GROUPS[args.group](args.data).items()}
-    part, parts = args.part
-    table = args.out / (f"verdict.{args.group}.csv" if parts == 1 else f"verdict.{args.group}.{part}.csv")
+    table = args.out / f"verdict.{args.group}.csv"
     done = set()
     if table.exists():
         with table.open(newline="") as file:
-            done = {(row["family"], row["seed"]) for row in csv.DictReader(file)}
-    with table.open("a", newline="") as file:
-        writer = None
-        for path in sorted(
-            (args.out / f"verdict.{args.group}").glob("*.npz"), key=lambda one: int(one.suffixes[-2][1:])
-        ):
-            (family, make), seed = families[path.name.split(".")[0]], path.suffixes[-2][1:]
-            if (family, seed) in done or int(seed) % parts != part:
-                continue
-            for row in measure(path, make, family, int(seed)):
-                if writer is None:
-                    writer = csv.DictWriter(file, list(row))
-                    if not done:
-                        writer.writeheader()
-                writer.writerow(row)
+            done = {(row["family"].replace(" ", "_"), int(row["seed"])) for row in csv.DictReader(file)}
+    paths = sorted((args.out / f"verdict.{args.group}").glob("*.npz"), key=lambda one: (seed_of(one), one.name))
+    left = [path for path in paths if (path.name.split(".")[0], seed_of(path)) not in done]
+    writer = None
+    with (
+        table.open("a", newline="") as file,
+        ProcessPoolExecutor(args.processes, mp_context=get_context("spawn")) as pool,
+    ):
+        for rows in pool.map(partial(measure_file, args.group, args.data), left):
+            if writer is None:
+                writer = csv.DictWriter(file, list(rows[0]))
+                if not done:
+                    writer.writeheader()
+            writer.writerows(rows)
             file.flush()
 
 

@@ -5,7 +5,7 @@
 A problem is drawn by (family, seed). It is solved from ``start="auto"`` (quick), from its true map, from a random map, from
 the true map with some axes reflected, and from a mixture of truth and chance, as the seed says. Writes
 results/raw/verdict.GROUP/FAMILY.SEED.npz: the maps in the coordinates of the solve, with their true FOSCTTM, label transfer,
-rivals and seconds. A run that was stopped goes on where it was.
+rivals and seconds. A run that was stopped goes on where it was; a family whose data are missing is left out, and the run says so.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,7 @@ from .clouds import Array, Pair, Rng
 from .families import GROUPS, Maker
 
 WAYS = ("auto", "truth", "random", "flip", "mix")
+WIDE = 4096  # entries of a map
 
 
 def draw(make: Maker, family: str, seed: int) -> Pair:
@@ -148,6 +151,31 @@ def choose_ways(pair: Pair, seed: int) -> tuple[str, ...]:
     return ("auto", *others)
 
 
+def keep(group: str, data: Path, family: str, seed: int, path: Path) -> str:
+    """Solve one problem and keep its maps at ``path``; returns why not, where its data are missing.
+
+    Wide maps are kept in half precision: their points are far apart.
+    """
+    warnings.simplefilter("ignore")
+    try:
+        pair = draw(GROUPS[group](data)[family], family, seed)
+    except (FileNotFoundError, ModuleNotFoundError) as missing:
+        return f"{family} is left out: {missing}"
+    rows = solve(pair, seed, choose_ways(pair, seed))
+    if rows["map"][0].size > WIDE:
+        rows["map"] = rows["map"].astype(np.float16)
+    part = path.with_suffix(".part")
+    with part.open("wb") as file:
+        np.savez(file, name=pair.name, related=pair.related, **rows)
+    part.rename(path)  # a file that is there is whole
+    return ""
+
+
+def keep_before(end: float, task: tuple[str, Path, str, int, Path]) -> str:
+    """Do a task unless it is too late; the clock is the machine's."""
+    return keep(*task) if time.monotonic() < end else ""
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--group", choices=tuple(GROUPS), required=True)
@@ -155,20 +183,25 @@ def main() -> None:
     parser.add_argument("--families", nargs="*", default=None)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, default=Path("results/raw"))
-    parser.add_argument("--part", nargs=2, type=int, default=(0, 1), help="this part of so many, for several processes")
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument(
+        "--minutes", type=float, default=float("inf"), help="stop after so many; families advance evenly"
+    )
     args = parser.parse_args()
-    warnings.simplefilter("ignore")
     folder = args.out / f"verdict.{args.group}"
     folder.mkdir(parents=True, exist_ok=True)
-    families = GROUPS[args.group](args.data)
-    for seed in range(*args.seeds):
-        for place, (family, make) in enumerate(families.items()):
-            path = folder / f"{family.replace(' ', '_')}.{seed}.npz"
-            other = (seed + place) % args.part[1] != args.part[0]
-            if other or path.exists() or (args.families and family not in args.families):
-                continue
-            pair = draw(make, family, seed)
-            np.savez(path, name=pair.name, related=pair.related, **solve(pair, seed, choose_ways(pair, seed)))
+    end = time.monotonic() + 60 * args.minutes
+    families = [one for one in GROUPS[args.group](args.data) if not args.families or one in args.families]
+    tasks = [(args.group, args.data, family, seed, folder / f"{family.replace(' ', '_')}.{seed}.npz")
+             for seed in range(*args.seeds) for family in families]  # fmt: skip
+    said: set[str] = set()
+    with ProcessPoolExecutor(args.processes, mp_context=get_context("spawn")) as pool:
+        for found in as_completed([pool.submit(keep_before, end, task) for task in tasks if not task[-1].exists()]):
+            why = found.result()
+            if why and why.partition(":")[0] not in said:
+                said.add(why.partition(":")[0])
+                print(why, flush=True)
+    print(f"{len(list(folder.glob('*.npz')))} problems in {folder}")
 
 
 if __name__ == "__main__":
