@@ -3,12 +3,13 @@
     OMP_NUM_THREADS=1 python -m benchmarks.ablation --data DATA --jobs 16 --device cuda --minutes 8
     OMP_NUM_THREADS=1 python -m benchmarks.ablation --sets synthetic --most 20       # a part of it, on two cores
     OMP_NUM_THREADS=1 python -m benchmarks.ablation --data DATA --passes             # the passes alone
+    OMP_NUM_THREADS=1 python -m benchmarks.ablation --data DATA --sets "hard pair" pairs words --jobs 12 --device cuda --minutes 8
     python -m benchmarks.ablation --summarise                                         # the page again, from the rows there are
 
 Problems: benchmarks/ablation_problems.py. Numbers: those of ``alignment/tuning.py``; what is derived from one changes with it. A
-variant is compared with the solver as it is on the same problems. Every process writes its rows as they come,
-raw/ablation.PROCESS.csv, and begins anywhere, so that a run that is stopped has rows of every kind; then tuning.md is
-written, whose part below the mark stays.
+variant is compared with the solver as it is on the same problems. The passes come first, on all problems, then the numbers; the sets
+take turns, in the order in which they are named. Every process writes its rows as they come, raw/ablation.PROCESS.csv, and begins with
+any of its numbers, so that a run that is stopped has rows of every kind; then tuning.md is written, whose part below the mark stays.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import sys
 import time
 import warnings
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from functools import partial
 from itertools import zip_longest
@@ -34,8 +35,8 @@ from zlib import crc32
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from ablation_page import summarise
 from ablation_problems import SETS, WORDS, Task, list_tasks, open_problem
-from provenance import header, write_page
 
 from invarot import alignment
 from invarot.alignment import tuning
@@ -52,8 +53,8 @@ PASSES = {  # module, name, and what takes its place
 }
 SEEDS = {"verdict": 6, "part": 3, "hard pair": 2}  # else one
 PARTS = 6  # into which the variants of one large problem are cut, so that several processes share them
-MOVED = 0.002  # a change of the mean score that is shown
 Changes = list[tuple[Any, str, Any]]
+Job = tuple[str, Task, int, list[str]]  # set, problem, part, its variants
 
 
 def tuned_numbers() -> dict[str, Any]:
@@ -110,14 +111,36 @@ def changed(changes: Changes) -> Iterator[None]:
             setattr(room, name, value)
 
 
-def run_task(family: str, task: Task, part: int, parts: int, *, args: argparse.Namespace, until: float) -> int:
-    """Run a part of the variants on one problem, the solver as it is among them; return how many rows were written."""
+def cut_variants(family: str, passes: bool) -> list[list[str]]:
+    """Parts of the variants, each of which one process runs on one problem: the passes, then the numbers."""
+    numbers = [name for name in list_variants() if name != "as it is" and name not in PASSES]
+    parts = PARTS if family in WORDS else 1
+    return [list(PASSES), *([] if passes else [numbers[part::parts] for part in range(parts)])]
+
+
+def list_jobs(args: argparse.Namespace) -> list[Job]:
+    """All parts in the order in which they begin: the passes first, the sets in turn, should time run out."""
+    queues: dict[bool, list[list[Job]]] = {True: [], False: []}
+    for family in args.sets:
+        tasks = list_tasks(family, range(args.first, args.first + SEEDS.get(family, 1)), args.data)
+        tasks = tasks[:: max(1, len(tasks) // args.most)] if args.most else tasks
+        jobs = [
+            (family, task, part, names)
+            for part, names in enumerate(cut_variants(family, args.passes))
+            for task in tasks
+        ]
+        for first, queue in queues.items():
+            queue.append([job for job in jobs if (job[2] == 0) == first])
+    return [job for queue in queues.values() for turn in zip_longest(*queue) for job in turn if job is not None]
+
+
+def run_task(family: str, task: Task, part: int, names: list[str], *, args: argparse.Namespace, until: float) -> int:
+    """Run some variants on one problem, the solver as it is before them; return how many rows were written."""
     warnings.simplefilter("ignore")
     if time.time() > until:
         return 0
     solve, judge = open_problem(family, task, args.data, args.device)
     every = list_variants()
-    names = (list(PASSES) if args.passes else list(every)[1:])[part::parts]
     first = crc32(repr(task).encode()) % len(names)
     names = names[first:] + names[:first]
     path = args.out / "raw" / f"ablation.{os.getpid()}.csv"
@@ -144,79 +167,6 @@ def run_task(family: str, task: Task, part: int, parts: int, *, args: argparse.N
     return rows
 
 
-# -- the page ----------------------------------------------------------------------------------------------------------
-
-
-def summarise(rows: list[dict[str, Any]], out: Path) -> str:
-    """Write the page: what was run, then a line for every variant that changes something, a column for every set."""
-    commands = (out / "raw" / "ablation.command.txt").read_text(encoding="utf-8").splitlines()
-    families = [name for name in SETS if any(row["set"] == name for row in rows)]
-    by_set = {name: [row for row in rows if row["set"] == name] for name in families}
-    base = {
-        name: {row["problem"]: row for row in some if row["variant"] == "as it is"} for name, some in by_set.items()
-    }
-    lines = ["# What each tuned number and each pass is worth", ""]
-    lines += header(*(f"OMP_NUM_THREADS=1 python -m benchmarks.ablation {one}" for one in commands))
-    lines += ["## As it is", "", "| set | problems | runs | solved | score | aligned, and right | aligned, and wrong |",
-              "|---|---|---|---|---|---|---|"]  # fmt: skip
-    lines += [f"| {name} | {describe_base(list(base[name].values()))} |" for name in families]
-    lines += ["", "## What changes", "", *LEGEND, "", f"| variant | {' | '.join(families)} | time |", "|---" * (len(families) + 2) + "|"]  # fmt: skip
-    same = []
-    for variant in [name for name in list_variants() if name != "as it is"]:
-        cells, spent = [], [0.0, 0.0]
-        for name in families:
-            these = [row for row in by_set[name] if row["variant"] == variant and row["problem"] in base[name]]
-            before = [base[name][row["problem"]] for row in these]
-            count = len({row["problem"].rpartition(" ")[0] for row in by_set[name]})
-            cells.append(compare(these, before, count))
-            spent = [had + sum(float(row["seconds"]) for row in some) for had, some in zip(spent, (these, before), strict=True)]  # fmt: skip
-        time_ratio = f"{spent[0] / max(spent[1], 1e-9):.2f}"
-        if all(cell == "–" for cell in cells):
-            continue
-        if all(cell in ("=", "–") for cell in cells):
-            same.append(f"{variant} ({time_ratio})")
-        else:
-            lines.append(f"| {variant} | {' | '.join(cells)} | {time_ratio} |")
-    lines += ["", f"All sets as they are, time in brackets: {', '.join(same) or 'none'}."]
-    return write_page(out / "tuning.md", lines)
-
-
-LEGEND = (
-    "Problems lost (−) and gained (+), the change of the mean score in points where it is 0.2 or more, of those called aligned right (a) and",
-    "wrong (w); *=* none of these. In brackets: how many problems were run, where not all. Time: of that as it is, all sets.",
-)
-
-
-def describe_base(rows: list[dict[str, Any]]) -> str:
-    """The cells of a set, solved as it is."""
-    different = {row["problem"].rpartition(" ")[0] for row in rows}
-    right = sum(int(row["solved"]) for row in rows)
-    score = sum(float(row["score"]) for row in rows) / max(len(rows), 1)
-    called = [count_aligned(rows, right) for right in (True, False)]
-    return f"{len(different)} | {len(rows)} | {right} | {score:.3f} | {called[0]} | {called[1]}"
-
-
-def count_aligned(rows: list[dict[str, Any]], right: bool) -> int:
-    return sum(row["word"] == "aligned" and (int(row["solved"]) == 1) == right for row in rows)
-
-
-def compare(these: list[dict[str, Any]], base: list[dict[str, Any]], count: int) -> str:
-    """The cell of a variant on some of ``count`` problems: what it solves, scores and calls differently from the solver as it is."""
-    if not these:
-        return "–"
-    moved = [int(row["solved"]) - int(was["solved"]) for row, was in zip(these, base, strict=True)]
-    said = [f"{sign}{moved.count(change)}" for sign, change in (("−", -1), ("+", 1)) if change in moved]
-    score = sum(float(row["score"]) - float(was["score"]) for row, was in zip(these, base, strict=True)) / len(these)
-    if abs(score) >= MOVED:
-        said.append(f"{100 * score:+.1f} points".replace("-", "−"))
-    for letter, right in (("a", True), ("w", False)):
-        change = count_aligned(these, right) - count_aligned(base, right)
-        if change:
-            said.append(f"{letter} {change:+d}".replace("-", "−"))
-    run = f" ({len(these)})" if said and len(these) < count else ""
-    return (", ".join(said) or "=") + run
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
@@ -224,9 +174,11 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=600.0, help="no run is begun later")
     parser.add_argument("--data", type=Path)
-    parser.add_argument("--device", default="cpu", help="of the words")
+    parser.add_argument(
+        "--device", default="cpu", help="of words, hard pair and pairs; SNARE-seq is small and stays on the CPU"
+    )
     parser.add_argument("--most", type=int, help="only so many problems of each set, spread over all")
-    parser.add_argument("--passes", action="store_true", help="switch off passes, change no number")
+    parser.add_argument("--passes", action="store_true", help="the passes alone: change no number")
     parser.add_argument("--summarise", action="store_true")
     parser.add_argument("--out", type=Path, default=Path("results"))
     args = parser.parse_args()
@@ -236,22 +188,15 @@ def main() -> None:
         said = ["DATA" if one == str(args.data) else "OUT" if one == str(args.out) else one for one in sys.argv[1:]]
         with (raw / "ablation.command.txt").open("a", encoding="utf-8") as file:
             file.write(" ".join(said) + "\n")
-        queues: list[list[tuple[str, Task, int, int]]] = []
-        for family in reversed(args.sets):  # the largest first
-            tasks = list_tasks(family, range(args.first, args.first + SEEDS.get(family, 1)), args.data)
-            tasks = tasks[:: max(1, len(tasks) // args.most)] if args.most else tasks
-            parts = PARTS if family in WORDS and not args.passes else 1
-            queues.append([(family, task, part, parts) for task in tasks for part in range(parts)])
-        jobs = [job for turn in zip_longest(*queues) for job in turn if job is not None]  # in turn, should time run out
         work = partial(run_task, args=args, until=time.time() + 60 * args.minutes)
         with ProcessPoolExecutor(args.jobs, mp_context=get_context("spawn")) as pool:
-            for done in [pool.submit(work, *job) for job in jobs]:
-                done.result()
+            for running in as_completed([pool.submit(work, *job) for job in list_jobs(args)]):
+                running.result()
     rows: list[dict[str, Any]] = []
     for path in sorted(raw.glob("ablation.*.csv")):
         with path.open(newline="", encoding="utf-8") as file:
             rows += csv.DictReader(file)
-    print(summarise(rows, args.out))
+    print(summarise(rows, args.out, SETS, list_variants()))
 
 
 if __name__ == "__main__":

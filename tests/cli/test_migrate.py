@@ -167,3 +167,37 @@ def test_kill_minus_nine_and_go_on(folder):
     back = migration.load(folder / "queries.safetensors")  # asked for only when the copy went on
     np.testing.assert_array_equal(back.map, kept.inverse().map)
     assert hashlib.sha256(source.read_bytes()).hexdigest() == before
+
+
+def test_an_unfinished_copy_goes_on_with_its_own_options_only(folder, monkeypatch):
+    (folder / "few.txt").write_text("".join(f"t{k} t{k}\n" for k in range(0, 600, 5)))
+    few = ("old.npz", "same.npz", "--map-store", "mapped.npz", "--pairs", str(folder / "few.txt"), "--effort", "quick")
+
+    def stop(self, vectors):
+        raise KeyboardInterrupt
+
+    def break_off(*words):
+        with monkeypatch.context() as patch:
+            patch.setattr(migration.Adapter, "apply", stop)
+            assert make_runner().invoke(app, ["migrate", *words]).exit_code != 0
+
+    full = [str(folder / word) if word.endswith((".npz", ".npy")) else word for word in few]
+    break_off(*full)
+    for words, message in [
+        (("--pairs", "ids"), r"--pairs: expected what the unfinished copy .* was begun with, got ids; it was begun with few.txt"),
+        (("--check-pairs", "ids"), "--check-pairs: .* begun without it: leave --check-pairs out to go on, or start again"),
+        (("--sample", "500"), "--sample: .* got 500; it was begun with 8000"),
+        (("--seed", "3"), "--seed: "),
+    ]:  # fmt: skip
+        with pytest.raises(InputError, match=message):
+            run(folder, *few[:4], *words)
+    done = run(folder, *few)
+    assert "going on with an unfinished copy" in done.stderr
+    assert "begun with --pairs few.txt (sha256 " in done.stderr
+
+    break_off(*full, "--force")  # beside the complete one
+    (folder / "few.txt").write_text("t1 t1\nt2 t2\n")
+    done = run(folder, *few, "--force")  # other pairs, in a file of the same name: it begins again
+    assert "going on" not in done.stderr
+    assert migration.load(folder / "mapped.npz.adapter.safetensors").facts["pairs"] == 2
+    assert not [name for name in listing(folder) if "part" in name or "replac" in name]

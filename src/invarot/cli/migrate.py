@@ -13,10 +13,12 @@ from ..errors import InputError
 from ..files import check_target
 from ..logs import run
 from ..migration import Adapter, Migration, estimate_cost, find_unfinished, fit, journal_of, map_store
-from ..stores import Store, open_beside, same_place
+from ..migration.fitting import SAMPLE
+from ..stores import Store, same_place
 from ..stores import open as open_store
 from .app import Device, Effort, command, print_json, print_verdict, stderr
 from .shared import Quiet, Seed, Summary
+from .unfinished import describe_solve, find_copy, name_copy
 
 NOT_WRITTEN = 3
 SNIPPET = """from safetensors.numpy import load_file
@@ -51,7 +53,7 @@ def migrate_command(
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Verdict, recall, time and space; write nothing.")] = False,
     force: Annotated[bool, typer.Option("--force", "--replace", help="Overwrite what is at the destination.")] = False,
-    sample: Annotated[int, typer.Option(min=100, help="Vectors of each model used in the solve.")] = 8000,
+    sample: Annotated[int, typer.Option(min=100, help="Vectors of each model used in the solve.")] = SAMPLE,
     effort: Effort = None,
     device: Device = None,
     seed: Seed = 0,
@@ -60,7 +62,8 @@ def migrate_command(
 ) -> None:
     """Bring a store of vectors to another embedding model, with nothing paired.
 
-    The old store is only read. A run that was stopped goes on when the same command is given again.
+    The old store is only read. A run that was stopped goes on when the same command is given again; with another option
+    of the solve it is an error, or, with --force, begins again.
 
     Exit code 0: done; 2: bad input, or a server that went away; 3: nothing was written, since the verdict is not *aligned*
     (or recall is below --at-least).
@@ -69,14 +72,12 @@ def migrate_command(
     source, target = open_store(old), open_store(new_sample)
     destination = None if map_store_to is None else open_store(map_store_to)
     _check_free(destination, map_queries, force, dry_run, source, target)
-    unfinished = None
+    asked = describe_solve(pairs, check_pairs, at_least, sample, effort, device, seed)
+    unfinished, replacing = None, False
     if destination is not None and not dry_run:
-        beside = open_beside(destination.address)  # where a copy is written that takes the place of another
-        replacing = (force or not destination.exists()) and find_unfinished(source, target, beside) is not None
-        if replacing or not force:
-            unfinished = find_unfinished(source, target, beside if replacing else destination)
+        unfinished, replacing = find_copy(source, target, destination, asked, force)
     if unfinished is not None and destination is not None:
-        stderr.print(f"going on with an unfinished copy to {destination.address}", highlight=False)
+        stderr.print(f"going on with {name_copy(unfinished, destination)}", highlight=False)
         rows = _copy(source, destination, unfinished, None, replace=replacing, quiet=quiet)
         summary = {"rows": rows, "destination": destination.address}
         _say_done(summary | _write_adapter(unfinished, map_queries), quiet, as_json)
@@ -89,7 +90,8 @@ def migrate_command(
     good = found.is_good(at_least)
     if good and not dry_run:
         if destination is not None:
-            rows = _copy(source, destination, found.adapter, found, replace=force, quiet=quiet)
+            adapter = Adapter(found.adapter.map, {**found.adapter.facts, "asked": asked})
+            rows = _copy(source, destination, adapter, found, replace=force, quiet=quiet)
             summary |= {"rows": rows, "destination": destination.address}
         summary |= _write_adapter(found.adapter, map_queries)
     summary["written"] = good and not dry_run

@@ -101,11 +101,11 @@ def _replace_store(
     beside = open_beside(destination.address)
     journal = journal_of(beside)
     if adapter.facts.get("state") not in (WRITING, REPLACING) or not journal.exists():
+        beside.drop()
+        journal.unlink(missing_ok=True)
         if not destination.exists():
             journal_of(destination).unlink(missing_ok=True)
             return _write_store(old, destination, adapter, info, size, on_rows, COMPLETE)
-        beside.drop()
-        journal.unlink(missing_ok=True)
     if adapter.facts.get("state") != REPLACING:
         _write_store(old, beside, adapter, info, size, on_rows, REPLACING)
         adapter = load(journal)
