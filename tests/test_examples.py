@@ -59,11 +59,13 @@ def test_no_example_is_left_out():
 
 
 def test_readme(capsys):
-    """Word for word; of the numbers only how many matches are right, since rounding differs from machine to machine."""
+    """Word for word; of the numbers only how many matches are right, and not which of two starts that lead to one answer is ahead
+    in the last digits, since rounding differs from machine to machine.
+    """
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     code, printed = re.search(r"```python\n(.*?)```\n```\n(.*?)```", text, re.DOTALL).groups()
     exec(code, {})
     found = capsys.readouterr().out
-    words, expected = (re.sub(r"[\d.e-]+", "#", one) for one in (found, printed))
+    words, expected = (re.sub(r"objective: \w+|[\d.e-]+", "#", one) for one in (found, printed))
     assert words == expected
     assert found.endswith("matches right: 1.0\n")
