@@ -100,7 +100,7 @@ REASONS: dict[str, dict[float, str]] = {
     "result.py": {2000: "option", 150: "option"},
     "paper.py": {0.01: "the paper", 0.95: "the paper", 1000: "the paper"},
     "budget.py": {16: "rounding", 1e-30: "rounding"},
-    "problem.py": {64: "rounding", 0.25: "range", 4: "half a spacing, squared"},
+    "problem.py": {0.25: "range", 4: "half a spacing, squared"},
     "overlap.py": {
         0.25: "first quartile", 4: "two spacings, squared", 50: "range", 1e-12: "rounding", 1e-300: "rounding",
     },

@@ -127,11 +127,11 @@ def align(
     came, x, y = _check_clouds(x, y, device)
     a, b = check_weights(a, "a", x), check_weights(b, "b", y)
 
+    part = check_overlap(overlap)
     problem = pose(
         x, y, a, b, maps=maps, solver=solver, translate=translate, scale=scale, ordered=search.ordered,
-        on_step=combine(on_step, Watch()),
+        on_step=combine(on_step, Watch()), restrict=part is None,
     )  # fmt: skip
-    part = check_overlap(overlap)
     if part is not None:
         check_partial(maps, solver, search)
     problem, seeds = _add_known_pairs(problem, seeds, search.seed_weight, a, b)
@@ -157,7 +157,7 @@ def align(
         maps, solver, search, translate=translate, scale=scale, start=asked.name, effort=effort, n_starts=n_starts,
         seeds=0 if seeds is None else len(seeds), overlap=overlap,
     )  # fmt: skip
-    result = package(problem, found, verdict, x, y, a, b, settings)
+    result = package(problem, found, verdict, x, y, a, b, maps, settings)
 
     if is_torch(x) and not is_torch(came):
         result = result.on_host()

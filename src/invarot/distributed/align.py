@@ -124,7 +124,7 @@ def align(
         maps, solver, Search(ordered=ordered), translate=translate, scale=scale, start=asked.name, effort=effort,
         n_starts=n_starts, seeds=0,
     )  # fmt: skip
-    result = package(problem, found, verdict, x, y, a, b, settings)
+    result = package(problem, found, verdict, x, y, a, b, maps, settings)
     if keeper is not None:
         keeper.drop()
     if require is not None and not result.verdict.meets(require):
