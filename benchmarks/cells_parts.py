@@ -25,7 +25,7 @@ from invarot.cells import lacking
 from invarot.cells.alternation import view_cost
 from invarot.cells.coarse import group_cells
 from invarot.cells.preparation import VIEWS, choose_rows, length_noise, make_views, scale_rows
-from invarot.cells.search import FEW, FIRST, STARTS, Pair, draw_starts, exchange, pair_groups
+from invarot.cells.search import FEW, FIRST_EPSILONS, RANDOM_STARTS, Pair, draw_starts, exchange, pair_groups
 
 Floats = np.ndarray[Any, Any]
 
@@ -96,13 +96,13 @@ def study(name: str, data: Path) -> list[dict[str, Any]]:
     points = [scale_rows(one, choose_rows(one, length_noise(one))) for one in (x, y)]
     views = [make_views(one, VIEWS, rng=rng) for one in points]
     pair = pair_groups(*(group_cells(one, FEW, rng) for one in views))
-    starts = draw_starts(pair.left, pair.right, STARTS, rng)
-    found = pair.solve(starts, FIRST)
+    starts = draw_starts(pair.left, pair.right, RANDOM_STARTS, rng)
+    found = pair.solve(starts, FIRST_EPSILONS)
     tried: list[Any] = [(None, pair, exchange(pair, found, rng))]
     for part in lacking.list_parts(pair.left, pair.right):
         without = lacking.leave_out(pair, part)
         some = np.concatenate([[one.plan for one in found], starts[rng.permutation(len(starts))[: lacking.SOME]]])
-        tried.append((part, without, without.solve(lacking._without(some, without), FIRST)))
+        tried.append((part, without, without.solve(lacking._without(some, without), FIRST_EPSILONS)))
     tried[1:] = sorted(tried[1:], key=lambda one: -one[2][0].agreement)
     rows = []
     for rank, (part, without, choices) in enumerate(tried):

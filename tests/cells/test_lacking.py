@@ -16,7 +16,7 @@ from .test_search import islands
 @pytest.fixture(autouse=True)
 def few(monkeypatch):
     monkeypatch.setattr(lacking, "FEW", 25)
-    monkeypatch.setattr(lacking, "STARTS", 60)
+    monkeypatch.setattr(lacking, "RANDOM_STARTS", 60)
 
 
 def test_a_type_without_a_counterpart_loses_its_weight():

@@ -15,7 +15,7 @@ from .tables import JOINT, KEY, check_table, take_embedding, take_joint
 Floats = np.ndarray[Any, Any]
 Views = dict[str, Floats]
 
-NEIGHBOURS = 5  # that place a new cell
+PLACING_NEIGHBOURS = 5  # that place a new cell
 SHARED = 0.25  # power of the singular values
 
 
@@ -80,7 +80,9 @@ def place_cells(x: Floats, old: Floats, joint: Floats, *, rows: str) -> Floats:
     """
     x, old = (scale_rows(one, rows) for one in (x, old))
     centre = old.mean(0)
-    near, distances = nearest_cells(to_numpy(unit_rows(x - centre)), to_numpy(unit_rows(old - centre)), NEIGHBOURS)
+    near, distances = nearest_cells(
+        to_numpy(unit_rows(x - centre)), to_numpy(unit_rows(old - centre)), PLACING_NEIGHBOURS
+    )
     placed: Floats = joint[near].mean(1)
     same = distances[:, 0] <= 1e-6
     placed[same] = joint[near[same, 0]]

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 
-BAD_INPUT, INTERRUPTED = 2, 130
+INTERRUPTED = 130
 STOPPED = "invarot: stopped; nothing was half-written\n"
 
 

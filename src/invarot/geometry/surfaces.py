@@ -30,8 +30,8 @@ OUTLIER = 6.0  # squared residual over its variance, per dimension, from which a
 FLAT = 2.0  # variance of residuals along a surface over that across it, at least
 BORDER = 0.35  # squared distance from a point to the mean of its neighbours, over their scatter: 1/7 inside, 0.56 on a straight border
 THIN = 0.01  # of its squared size, by which a neighbourhood is thick at least: a tenth of the spacing
-ROUNDS = 20  # at most
-DEPTH = 3  # earlier steps from which the next place is extrapolated
+SURFACE_ROUNDS = 20  # at most
+EXTRAPOLATED = 3  # earlier steps from which the next place is extrapolated
 SMALL = 1e-4  # turn, in radians, that ends the rounds
 
 
@@ -63,7 +63,7 @@ def count_directions(sample: Sample) -> float:
 
 
 def slide_on_surfaces(
-    x: Sample, y: Sample, w: Floats, cut: float, *, every: int = 1, rounds: int = ROUNDS,
+    x: Sample, y: Sample, w: Floats, cut: float, *, every: int = 1, rounds: int = SURFACE_ROUNDS,
     held: tuple[Floats, Floats] | None = None,
 ) -> Floats:  # fmt: skip
     """Return the map w (d + 1, d), its offset as the last row, turned and shifted such that x lies on y.
@@ -86,7 +86,7 @@ def slide_on_surfaces(
         after = np.concatenate([w[:-1] @ turn, ((w[-1] - centre) @ turn + centre + shift)[None]])
         if tried and np.linalg.norm(frame @ (after - w)) > np.linalg.norm(frame @ tried[-1][1]):
             tried = []  # other pairs make another problem
-        tried = [*tried[-DEPTH:], (w, after - w)]
+        tried = [*tried[-EXTRAPOLATED:], (w, after - w)]
         w = after if held is not None else extrapolate(tried, frame)
         if np.linalg.norm(turn - np.eye(len(turn))) < SMALL:
             return after

@@ -14,7 +14,7 @@ from ..stores.address import open_beside, parse, same_place
 from ..stores.protocol import is_url
 from .adapter import Adapter, load
 
-SIZE = 2048  # rows per batch
+BATCH_ROWS = 2048  # rows per batch
 WRITING, COMPLETE = "writing", "complete"
 REPLACING = "replacing"  # all rows are written, to a store beside the one whose place it takes
 
@@ -57,7 +57,7 @@ def map_store(
     *,
     info: Info | None = None,
     replace_existing: bool = False,
-    size: int = SIZE,
+    size: int = BATCH_ROWS,
     on_rows: Callable[[int], None] | None = None,
 ) -> int:
     """Write every row of ``old``, mapped, to a new store; return their number.

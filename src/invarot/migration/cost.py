@@ -13,7 +13,7 @@ from ..stores.address import parse
 from ..stores.protocol import is_url
 from .adapter import Adapter
 
-ROWS = 1000  # of each half of the trial; the first half only opens the store
+TRIAL_ROWS = 1000  # of each half of the trial; the first half only opens the store
 
 
 @dataclass(frozen=True)
@@ -39,16 +39,16 @@ def estimate_cost(old: Store, destination: Store, adapter: Adapter, info: Info, 
         trial = open_store(f"{place.engine}:{where}#{place.collection}" if place.engine else str(where))
         shape = replace(info, dimension=adapter.map.shape[1])
         rows, seconds = 0, 0.0
-        trial.begin(replace(shape, count=min(info.count, 2 * ROWS)), ROWS)
-        for batch in old.read(ROWS):
+        trial.begin(replace(shape, count=min(info.count, 2 * TRIAL_ROWS)), TRIAL_ROWS)
+        for batch in old.read(TRIAL_ROWS):
             begun = time.perf_counter()
             trial.append(Batch(batch.ids, adapter.apply(batch.vectors), batch.payload))
             seconds = time.perf_counter() - begun
             rows += len(batch)
-            if rows >= min(info.count, 2 * ROWS):
+            if rows >= min(info.count, 2 * TRIAL_ROWS):
                 break
         trial.finish()
         space = trial.space() or 0
         trial.close()
-    last = rows - (rows - 1) // ROWS * ROWS
+    last = rows - (rows - 1) // TRIAL_ROWS * TRIAL_ROWS
     return Cost(read_seconds + seconds / last * info.count, int(space / rows * info.count))

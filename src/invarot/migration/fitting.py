@@ -26,7 +26,7 @@ from .sample import draw
 SAMPLE = 8000
 MORE = 2  # times as many are used in the last fit, from the map of the solve
 HELD = 1000  # vectors of each model that are kept from the solve, to estimate recall with; an eighth of a small store
-CHECKED = 0.25  # of equal ids, what is kept from the solve to measure recall on
+CHECKED_SHARE = 0.25  # of equal ids, what is kept from the solve to measure recall on
 SAME_SPACE = 1.25  # gap to the nearest vector across two samples / inside each: 1 for one model, about 2 for two
 
 
@@ -117,7 +117,7 @@ def fit(
     """
     check_count(sample, "sample", low=100)
     generator = check_rng(rng)
-    check = find_pairs(check_pairs, old, new, "check_pairs", share=CHECKED)
+    check = find_pairs(check_pairs, old, new, "check_pairs", share=CHECKED_SHARE)
     known = {a: b for a, b in find_pairs(pairs, old, new, "pairs").items() if a not in check}
     drawn_old = draw(old, MORE * sample + HELD, generator, keep={*known, *check})
     drawn_new = draw(new, MORE * sample + HELD, generator, keep={*known.values(), *check.values()})

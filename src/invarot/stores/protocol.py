@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import InputError
 
 T = TypeVar("T")
-TRIES, FIRST_PAUSE = 5, 0.5  # calls to a server, and seconds before the second one; each pause doubles
+CALL_TRIES, FIRST_PAUSE = 5, 0.5  # calls to a server, and seconds before the second one; each pause doubles
 
 
 class StoreUnavailable(OSError):
@@ -185,15 +185,15 @@ def retry(
     sleep: Callable[[float], None] = time.sleep,
 ) -> T:
     """Return ``call()``; where ``gone`` says that the server did not answer, try again, then raise StoreUnavailable."""
-    for number in range(TRIES):
+    for number in range(CALL_TRIES):
         try:
             return call()
         except Exception as error:
             if not gone(error):
                 raise
-            if number == TRIES - 1:
+            if number == CALL_TRIES - 1:
                 raise StoreUnavailable(
-                    f"{address}: expected a server that answers, got none in {TRIES} tries ({error}); "
+                    f"{address}: expected a server that answers, got none in {CALL_TRIES} tries ({error}); "
                     "start it and run the same command again: it resumes where it stopped"
                 ) from error
             sleep(FIRST_PAUSE * 2**number)

@@ -11,7 +11,7 @@ from .decimals import is_number
 from .text import header
 from .vectors import FIRST_BYTES, Findings, Rows
 
-BLOCK = 1 << 22
+BINARY_BLOCK = 1 << 22
 LONGEST_WORD = 1 << 14
 WIDEST = 1 << 20
 
@@ -46,7 +46,7 @@ def read_binary(
     rows = Rows(dimension, expected=expected, limit=limit, errors=errors, findings=findings)
     buffer, at, seen, ended = b"", 0, 0, False
     while seen < count and not rows.full and not ended:
-        chunk = stream.read(BLOCK + width)
+        chunk = stream.read(BINARY_BLOCK + width)
         ended = not chunk
         buffer, at = buffer[at:] + chunk, 0
         words: list[str] = []
@@ -71,7 +71,7 @@ def read_binary(
                 table[row] = np.frombuffer(buffer, "<f4", dimension, start)
             rows.extend(words, table, places)
             ended = False
-        elif len(buffer) > LONGEST_WORD + width + BLOCK:
+        elif len(buffer) > LONGEST_WORD + width + BINARY_BLOCK:
             raise InputError(f"{source}: expected a word in row {seen + 1}, got none; is this word2vec binary?")
     _check_end(rows, seen, count, buffer[at:] + stream.read(64), findings)
     return rows.finish()

@@ -17,7 +17,7 @@ from ..errors import InputError
 from .decimals import parse_rows
 from .vectors import FIRST_BYTES, Findings, Rows
 
-BLOCK = 1 << 18  # bytes of text at a time: fits the cache, and is all the memory used besides the result
+TEXT_BLOCK = 1 << 18  # bytes of text at a time: fits the cache, and is all the memory used besides the result
 LONGEST_LINE = 1 << 22
 LONGEST_NUMBER = 18  # digits of a number in a header
 SHORT = "row with too few values (dropped)"
@@ -29,7 +29,7 @@ SPACES = "word with spaces (kept)"
 def blocks(stream: BinaryIO, source: str) -> Iterator[list[bytes]]:
     """Yield the lines of ``stream``, a block at a time, without line breaks."""
     rest = b""
-    while chunk := stream.read(BLOCK):
+    while chunk := stream.read(TEXT_BLOCK):
         rest += chunk
         if b"\n" not in chunk:
             if len(rest) > LONGEST_LINE:

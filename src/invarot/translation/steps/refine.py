@@ -15,7 +15,9 @@ from .shape import Step, StepRecord, Work
 from .solve import apply_map
 
 NAME = "refine"
-MANY = 15_000  # words from which a first refinement on a third of them, at a ninth of the cost per round, saves time
+MANY_WORDS = (
+    15_000  # words from which a first refinement on a third of them, at a ninth of the cost per round, saves time
+)
 ONE_SIDED = 50.0  # weight of non-mutual pairs, per dimension and word; chosen on 100 and 300 dimensions
 TRUST = 4.0  # largest factor between the trust of a word and the median
 ENDINGS = {
@@ -75,7 +77,7 @@ def _run_stages(work: Work, start: Array, top: int) -> tuple[Refined, int]:
 
     begin: Array | tuple[Array, Array] = start
     rounds = 0
-    if top >= MANY:
+    if top >= MANY_WORDS:
         first = run(top // 3, start, 0.0)
         begin, rounds = (first.x_map, first.y_map), len(first.history)
     last = run(top, begin, weigh_one_sided(max(x.shape[1], y.shape[1]), min(top, x.shape[0], y.shape[0])))

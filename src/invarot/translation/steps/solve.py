@@ -20,7 +20,7 @@ from ..progress import MEASURED
 from .shape import Side, Step, StepRecord, Work
 
 NAME = "solve"
-TOL = 1e-4  # a tenth of the default accuracy: the refinement follows
+SOLVE_TOL = 1e-4  # a tenth of the default accuracy: the refinement follows
 
 
 def fit_solve(work: Work) -> tuple[StepRecord, Work]:
@@ -73,7 +73,7 @@ def solve_stage(
     seeds = find_seeds(work.seeds, work.source.take(rows_x).words, work.target.take(rows_y).words)
     return align(
         x, y, p=recipe.p, overlap=recipe.overlap, start=start, effort=effort, seeds=seeds, rng=rng, on_step=on_step,
-        solver=Sinkhorn(schedule=schedule, tol=TOL, memory=work.memory), search=Search(ordered=recipe.ordered),
+        solver=Sinkhorn(schedule=schedule, tol=SOLVE_TOL, memory=work.memory), search=Search(ordered=recipe.ordered),
     )  # fmt: skip
 
 
