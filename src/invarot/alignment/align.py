@@ -19,7 +19,7 @@ from ..checks import (
     common_dtype,
 )
 from ..errors import InputError, NotAligned
-from ..logs import Watch, combine, log, run
+from ..logs import Watch, combine, log_line, run
 from ..threads import own_threads
 from .improve.improve import improve
 from .judging.hints import advise
@@ -139,7 +139,7 @@ def align(
     asked = check_asked(problem, start, n_starts, effort, seeds, search, side)
 
     with run(), own_threads():
-        log(f"align: {x.shape[0]:,} × {y.shape[0]:,} points, {x.shape[1]} and {y.shape[1]} dimensions")
+        log_line(f"align: {x.shape[0]:,} × {y.shape[0]:,} points, {x.shape[1]} and {y.shape[1]} dimensions")
         if part is None:
             found = run_search(problem, asked, generator)
             problem = weigh_seeds_as_points(problem)
@@ -147,7 +147,7 @@ def align(
         else:
             plain, problem = problem, allow_unmatched(problem, part, translate=translate, rng=generator)
             found = search_partial(problem, plain, asked, generator)
-        log("judging: held-out points and reflected maps")
+        log_line("judging: held-out points and reflected maps")
         verdict = judge(problem, found, generator)
     verdict = advise(
         verdict, problem, found.best.map, (x, y, a, b), maps, solver, translate=translate, scale=scale,

@@ -14,7 +14,7 @@ MAP_ROUNDS = 2  # of map and plan at each epsilon
 LEAST_MASS = 1e-30
 
 
-def alternate(x: Views, y: Views, a: Floats, b: Floats, plans: Floats, *, epsilons: tuple[float, ...]) -> Floats:
+def fit_plans(x: Views, y: Views, a: Floats, b: Floats, plans: Floats, *, epsilons: tuple[float, ...]) -> Floats:
     """Return plans (s, n, m) that fit every view, each improved from one of ``plans``.
 
     In turn: the rigid map of each view that fits the plan best (about the means, and at the size, of the matched cells), and

@@ -10,7 +10,7 @@ from ..arrays import to_numpy, unit_rows
 from ..errors import InputError
 from .graph import nearest_cells
 from .preparation import scale_rows
-from .tables import JOINT, KEY, check_table, take_embedding, take_joint
+from .tables import JOINT, KEY, check_anndata, take_embedding, take_joint
 
 Floats = np.ndarray[Any, Any]
 Views = dict[str, Floats]
@@ -61,7 +61,7 @@ def embed(table: Any, *, like: Any, use: str | None = None) -> Floats:
     -------
     (n, d) array
     """
-    check_table(table, "table")
+    check_anndata(table, "table")
     joint = take_joint(like, "like")
     facts = like.uns[KEY]
     key = use or str(facts["use"])

@@ -21,10 +21,10 @@ from .search import (
     FEW,
     FIRST_EPSILONS,
     RANDOM_STARTS,
-    Pair,
+    GroupPair,
     draw_starts,
-    exchange,
     pair_groups,
+    try_exchanges,
 )
 
 Floats = np.ndarray[Any, Any]
@@ -49,9 +49,9 @@ def find_counterparts(x: Views, y: Views, rng: np.random.Generator) -> tuple[Flo
     pair = pair_groups(*(group_cells(one, FEW, rng) for one in (x, y)))
     starts = draw_starts(pair.left, pair.right, RANDOM_STARTS, rng)
     found = pair.solve(starts, FIRST_EPSILONS)
-    top, kept = exchange(pair, found, rng)[0].agreement + AGREEMENT_MARGIN, pair
+    top, kept = try_exchanges(pair, found, rng)[0].agreement + AGREEMENT_MARGIN, pair
     for part in list_parts(pair.left, pair.right):
-        without = leave_out(pair, part)
+        without = leave_out_part(pair, part)
         some = np.concatenate([[one.plan for one in found], starts[rng.permutation(len(starts))[:SOME]]])
         agreement = without.solve(_without(some, without), FIRST_EPSILONS)[0].agreement
         if agreement > top:
@@ -59,7 +59,7 @@ def find_counterparts(x: Views, y: Views, rng: np.random.Generator) -> tuple[Flo
     return spread_weights(kept.left), spread_weights(kept.right)
 
 
-def _without(plans: Floats, pair: Pair) -> Floats:
+def _without(plans: Floats, pair: GroupPair) -> Floats:
     """Return plans (s, n, m) of mass 1 with the weights of the pair, nearly."""
     rows, columns = plans.sum(2), plans.sum(1)
     changed = plans * (pair.left.weights / np.maximum(rows, 1e-12))[:, :, None]
@@ -84,7 +84,7 @@ def list_parts(left: Groups, right: Groups) -> Iterator[Part]:
                     waiting.append(child)
 
 
-def leave_out(pair: Pair, part: Part) -> Pair:
+def leave_out_part(pair: GroupPair, part: Part) -> GroupPair:
     """Return the pair with nearly no weight on a part."""
     groups = (pair.left, pair.right)[part.side]
     weights = groups.weights.copy()

@@ -17,7 +17,7 @@ from ..alignment.align import align
 from ..arrays import to_numpy
 from ..errors import NotConverged
 from .agreement import Side, describe_side, score_plan
-from .alternation import Views, alternate, couple
+from .alternation import Views, couple, fit_plans
 from .coarse import Groups, Ints, group_cells, merge_groups, share_out
 from .preparation import leading_axes
 
@@ -50,7 +50,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Pair:
+class GroupPair:
     """Groups of both assays, and what plans between them are scored by."""
 
     left: Groups
@@ -61,8 +61,8 @@ class Pair:
         """Return the distinct answers that these plans lead to, best first; at most ``SOLVED_PLANS``."""
         start = np.stack(list(plans)).astype(np.float32)
         left, right = self.left, self.right
-        ends = alternate(left.views, right.views, left.weights, right.weights, start, epsilons=epsilons)
-        return keep_distinct([Choice(score_plan(*self.sides, plan), plan) for plan in ends])
+        ends = fit_plans(left.views, right.views, left.weights, right.weights, start, epsilons=epsilons)
+        return keep_distinct_plans([Choice(score_plan(*self.sides, plan), plan) for plan in ends])
 
 
 def search(
@@ -70,20 +70,20 @@ def search(
 ) -> tuple[Groups, Groups, list[Choice]]:
     """Return the groups of both assays and the finalists, best first; a (n,) and b (m,) are weights of the cells."""
     pair = pair_groups(*(group_cells(one, count_groups(one), rng, weights) for one, weights in ((x, a), (y, b))))
-    ends = propose(pair, rng)
+    ends = propose_plans(pair, rng)
     ends += [
         refer_to_groups(plan, rows, columns, pair.left, pair.right) for plan, rows, columns in solve_plainly(x, y, rng)
     ]
     return (
         pair.left,
         pair.right,
-        pair.solve((one.plan for one in exchange(pair, pair.solve(ends, MIDDLE_EPSILONS), rng)), LAST_EPSILONS),
+        pair.solve((one.plan for one in try_exchanges(pair, pair.solve(ends, MIDDLE_EPSILONS), rng)), LAST_EPSILONS),
     )
 
 
-def pair_groups(left: Groups, right: Groups) -> Pair:
+def pair_groups(left: Groups, right: Groups) -> GroupPair:
     """Return both sides with what their plans are scored by."""
-    return Pair(left, right, (describe_side(left.views, left.weights), describe_side(right.views, right.weights)))
+    return GroupPair(left, right, (describe_side(left.views, left.weights), describe_side(right.views, right.weights)))
 
 
 def count_groups(views: Views) -> int:
@@ -91,7 +91,7 @@ def count_groups(views: Views) -> int:
     return max(GROUPS_LEAST, min(GROUPS, _count(views) // PER_GROUP))
 
 
-def propose(pair: Pair, rng: np.random.Generator) -> list[Floats]:
+def propose_plans(pair: GroupPair, rng: np.random.Generator) -> list[Floats]:
     """Return plans between the groups that random starts on few larger groups lead to."""
     (left, rows), (right, columns) = (merge_groups(one, FEW, rng) for one in (pair.left, pair.right))
     few = pair_groups(left, right)
@@ -100,7 +100,7 @@ def propose(pair: Pair, rng: np.random.Generator) -> list[Floats]:
     return [one.plan[np.ix_(rows, columns)] * share for one in found]
 
 
-def exchange(pair: Pair, found: list[Choice], rng: np.random.Generator) -> list[Choice]:
+def try_exchanges(pair: GroupPair, found: list[Choice], rng: np.random.Generator) -> list[Choice]:
     """Return these plans and better ones: two parts of one assay change places, and the plan is solved again."""
     done: list[Floats] = []
     for _ in range(EXCHANGE_ROUNDS):
@@ -109,7 +109,7 @@ def exchange(pair: Pair, found: list[Choice], rng: np.random.Generator) -> list[
             break
         done += [one.plan for one in parents]
         plans = [plan for one in parents for plan in exchange_parts(one.plan, pair.left, pair.right, rng)]
-        found = keep_distinct(found + pair.solve(plans, MIDDLE_EPSILONS))
+        found = keep_distinct_plans(found + pair.solve(plans, MIDDLE_EPSILONS))
     return found
 
 
@@ -167,7 +167,7 @@ def draw_starts(x: Groups, y: Groups, count: int, rng: np.random.Generator) -> F
     return plans
 
 
-def keep_distinct(found: list[Choice]) -> list[Choice]:
+def keep_distinct_plans(found: list[Choice]) -> list[Choice]:
     """Return the best ``SOLVED_PLANS`` whose plans differ, best first."""
     kept: list[Choice] = []
     for one in sorted(found, key=lambda choice: -choice.agreement):

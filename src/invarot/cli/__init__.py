@@ -27,12 +27,12 @@ def main() -> None:
         reproduce,
         translate,
     )
-    from .app import run
+    from .app import run_command
 
     if before is signal.default_int_handler:
         signal.signal(signal.SIGINT, before)
     try:
-        code = run()
+        code = run_command()
     except KeyboardInterrupt:
         code = INTERRUPTED
     if before is signal.default_int_handler:

@@ -31,7 +31,7 @@ def draw_registration(path: str | os.PathLike[str], source: Any, target: Any, fo
     check_picture(path)
     figure_class = load_figure()
     moving, fixed = as_cloud(source, "source").points, as_cloud(target, "target").points
-    centre, axes = find_axes(fixed)
+    centre, axes = find_view(fixed)
     figure = figure_class(figsize=(11, 6.2), dpi=140, layout="constrained")
     panels = figure.subplots(1, 2)
     for panel, points, title in zip(panels, (moving, found.moved.points), ("before", "after"), strict=True):
@@ -67,7 +67,7 @@ def load_figure() -> Any:
     return Figure
 
 
-def find_axes(points: Floats) -> tuple[Floats, Floats]:
+def find_view(points: Floats) -> tuple[Floats, Floats]:
     """Return the centre of a cloud (3,) and its two longest principal axes (3, 2), each with its largest entry positive."""
     centre = points.mean(axis=0)
     axes = np.linalg.eigh(np.cov((points - centre).T))[1][:, :0:-1]

@@ -10,7 +10,7 @@ from typing import Any
 from ..checks import check_count
 from ..errors import InputError
 from ..stores import Batch, Info, Store
-from ..stores.address import open_beside, parse, same_place
+from ..stores.address import open_beside, parse_address, same_place
 from ..stores.protocol import is_url
 from .adapter import Adapter, load
 
@@ -24,7 +24,7 @@ def journal_of(destination: Store) -> Path:
 
     For a server it lies in the working folder.
     """
-    place = parse(destination.address)
+    place = parse_address(destination.address)
     if not place.engine:
         return Path(place.where + ".adapter.safetensors")
     folder = Path() if is_url(place.where) else Path(place.where).parent

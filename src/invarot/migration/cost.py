@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..stores import Batch, Info, Store
 from ..stores import open as open_store
-from ..stores.address import parse
+from ..stores.address import parse_address
 from ..stores.protocol import is_url
 from .adapter import Adapter
 
@@ -31,7 +31,7 @@ class Cost:
 
 def estimate_cost(old: Store, destination: Store, adapter: Adapter, info: Info, read_seconds: float) -> Cost:
     """Return the cost of copying ``old`` to ``destination``; ``read_seconds`` is what reading all of it took."""
-    place = parse(destination.address)
+    place = parse_address(destination.address)
     if is_url(place.where):
         return Cost(None, None)
     with tempfile.TemporaryDirectory() as folder:

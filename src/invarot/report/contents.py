@@ -62,7 +62,7 @@ class Contents:
         return [row for row in self.model.history if row.get("precision@1") is not None]
 
 
-def gather(model: Translation, dictionary: Dictionary | None = None) -> Contents:
+def gather_contents(model: Translation, dictionary: Dictionary | None = None) -> Contents:
     """Collect translations of the frequent words, the points of the picture, and the scores against a dictionary."""
     pairs = None
     if dictionary is not None:

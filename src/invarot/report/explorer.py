@@ -65,13 +65,13 @@ def explorer_section(shown: Explorer, *, thing: str, note: str) -> str:
         'points by name"></canvas><div class="aside"><p id="hits-found" role="status"></p><ul id="hits"></ul>'
         '<div id="chosen" role="status"><p>Nothing is chosen yet.</p></div></div></div>'
     )
-    data = f'<script type="application/json" id="points">{encode(shown)}</script>'
+    data = f'<script type="application/json" id="points">{encode_for_page(shown)}</script>'
     none = "<noscript><p>The picture to search and click needs scripts.</p></noscript>"
     body = f'{lead}{none}<div class="explorer card">{controls}{panel}</div>{data}'
     return section("explorer", "Both spaces", body)
 
 
-def encode(shown: Explorer) -> str:
+def encode_for_page(shown: Explorer) -> str:
     """Return the data as JSON that is safe inside a script element."""
     digits = 3
     data = {

@@ -14,7 +14,7 @@ LINE_ONLY = 120  # with this many points or more, only the line is drawn
 
 
 @dataclass(frozen=True)
-class Run:
+class StageLine:
     """Consecutive steps of one stage, drawn as one line; ``search`` runs are drawn in grey."""
 
     label: str
@@ -29,7 +29,7 @@ def line_chart(
     *,
     title: str,
     description: str,
-    runs: Sequence[Run] = (),
+    runs: Sequence[StageLine] = (),
     log: bool = False,
     unit: str = "step",
 ) -> str:
@@ -44,7 +44,7 @@ def line_chart(
         ), scale.place(values[i])
 
     parts = [_grid(scale), _steps_axis(len(values), last, unit), _dividers(runs, last)]
-    for run in runs or (Run("", 0, len(values)),):
+    for run in runs or (StageLine("", 0, len(values)),):
         shown = [i for i in range(run.start, run.stop) if good[i]]
         kind = "search" if run.search else "solve"
         corners = [place(i) for i in shown]
@@ -152,7 +152,7 @@ def _steps_axis(total: int, last: int, unit: str) -> str:
     return "".join(parts)
 
 
-def _dividers(runs: Sequence[Run], last: int) -> str:
+def _dividers(runs: Sequence[StageLine], last: int) -> str:
     """Draw a dashed line where a run starts, and its name above if it fits."""
     parts = []
     span = FIGURE_WIDTH - MARGIN_LEFT - MARGIN_RIGHT

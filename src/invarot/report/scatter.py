@@ -115,7 +115,7 @@ def pairs_picture(
 ) -> tuple[str, list[int]]:
     """Draw both sides in one panel, each pair joined by a line; also return the rows whose words are labelled."""
     width, height = size
-    placed = fit(np.concatenate(points), size)
+    placed = fit_to_panel(np.concatenate(points), size)
     ends = placed[: len(words)], placed[len(words) :]
     room = Room(width, height)
     chosen: dict[int, list[Label]] = {}
@@ -143,7 +143,7 @@ def one_picture(
     title: str, description: str,
 ) -> str:  # fmt: skip
     """Draw one side in its own panel; words in ``shown`` are labelled if there is space."""
-    placed = fit(points, size)
+    placed = fit_to_panel(points, size)
     room = Room(*size)
     labels = []
     for i in shown:
@@ -156,7 +156,7 @@ def one_picture(
     return picture(name, size, title, description, "".join(dots) + "".join(labels), kind="scatter")
 
 
-def fit(points: Floats, size: tuple[float, float]) -> Floats:
+def fit_to_panel(points: Floats, size: tuple[float, float]) -> Floats:
     """Scale points (s, 2) to the panel, each direction to its full width, y upwards."""
     low, high = points.min(axis=0), points.max(axis=0)
     share = (points - low) / np.where(high > low, high - low, 1)

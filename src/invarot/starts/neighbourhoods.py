@@ -16,7 +16,7 @@ BALL_NEIGHBOURS = 160  # neighbours in a ball that are used
 LEADING_SPREADS = 6  # leading spreads of a neighbourhood
 
 
-def describe_neighbourhoods(
+def yield_descriptors(
     points: Floats, *, balls: bool, most: int | None = None, counts: Sequence[int] = COUNTS
 ) -> Iterator[Floats]:
     """Yield descriptors (n, f), one array per kind, of at most ``most`` neighbours: for clouds that are compared, the same.

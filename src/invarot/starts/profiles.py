@@ -138,7 +138,7 @@ def _profile_blocks(n: int, rows: Callable[[slice], Array], a: Array, edges: Lev
     return namespace(a).concat(list(parts), axis=0)
 
 
-def describe(
+def describe_points(
     x: Array, a: Array, *, powers: Sequence[float], distances: bool, quantiles: int, standardise: bool
 ) -> Array:
     """Return all profiles of each point side by side, (n, q · kinds), each kind with the same weight."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial import cKDTree
 
-from .neighbourhoods import describe_neighbourhoods
+from .neighbourhoods import yield_descriptors
 from .votes import find_candidates, neighbour_distance
 
 Floats = np.ndarray[Any, Any]
@@ -41,7 +41,7 @@ def find_rigid_maps(x: Floats, y: Floats, *, proper: bool, rng: np.random.Genera
     poses = Poses(x, y, FAR * spacing, proper, rng)
     maps, gaps = np.zeros((0, x.shape[1] + 1, x.shape[1])), np.zeros(0)
     most = min(len(x), len(y)) - 1  # descriptors of few points have fewer numbers
-    described = (describe_neighbourhoods(points, balls=True, most=most) for points in (x, y))
+    described = (yield_descriptors(points, balls=True, most=most) for points in (x, y))
     for left, right in zip(*described, strict=True):
         i, j = find_candidates(left, right, most=len(x) * len(y))
         for _ in range(BATCHES):

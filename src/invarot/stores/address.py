@@ -42,7 +42,7 @@ class Place:
     options: dict[str, str]
 
 
-def parse(address: str) -> Place:
+def parse_address(address: str) -> Place:
     """Take an address apart."""
     body, _, query = address.partition("?")
     options = dict(parse_qsl(query, keep_blank_values=True))
@@ -63,7 +63,7 @@ def parse(address: str) -> Place:
 
 def same_place(one: str, other: str) -> bool:
     """Return whether two addresses name one store, however its path is written."""
-    left, right = parse(one), parse(other)
+    left, right = parse_address(one), parse_address(other)
     if (left.engine, left.collection) != (right.engine, right.collection):
         return False
     return left.where == right.where or os.path.realpath(left.where) == os.path.realpath(right.where)
@@ -71,7 +71,7 @@ def same_place(one: str, other: str) -> bool:
 
 def open_beside(address: str) -> Store:
     """Return the store beside ``address`` that a copy is written to which is to take its place."""
-    place = parse(address)
+    place = parse_address(address)
     if place.engine:
         return open_store(f"{place.engine}:{place.where}#{place.collection}-replacing")
     path = Path(place.where)
@@ -97,7 +97,7 @@ def open_store(address: str | os.PathLike[str]) -> Store:
     >>> store.info().count, [batch.ids for batch in store.read(2)]
     (3, [[0, 1], [2]])
     """
-    place = parse(os.fspath(address))
+    place = parse_address(os.fspath(address))
     if place.engine:
         module, name = ENGINES[place.engine]
     else:

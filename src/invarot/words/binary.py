@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import InputError
 from .decimals import is_number
 from .text import header
-from .vectors import FIRST_BYTES, Findings, Rows
+from .vectors import FIRST_BYTES, Findings, WordTable
 
 BINARY_BLOCK = 1 << 22
 LONGEST_WORD = 1 << 14
@@ -43,7 +43,7 @@ def read_binary(
         )
     width = 4 * dimension
     expected = min(count, FIRST_BYTES // width if size is None else size // (width + 1) + 1)  # the header may be wrong
-    rows = Rows(dimension, expected=expected, limit=limit, errors=errors, findings=findings)
+    rows = WordTable(dimension, expected=expected, limit=limit, errors=errors, findings=findings)
     buffer, at, seen, ended = b"", 0, 0, False
     while seen < count and not rows.full and not ended:
         chunk = stream.read(BINARY_BLOCK + width)
@@ -77,7 +77,7 @@ def read_binary(
     return rows.finish()
 
 
-def _check_end(rows: Rows, seen: int, count: int, rest: bytes, findings: Findings) -> None:
+def _check_end(rows: WordTable, seen: int, count: int, rest: bytes, findings: Findings) -> None:
     if not len(rows):
         raise InputError(
             f"{findings.source}: expected a complete row, got none; the file is truncated or not word2vec binary"

@@ -110,7 +110,7 @@ class Findings:
         return sentences
 
 
-class Rows:
+class WordTable:
     """A growing (n, d) float32 table of distinct words, with at most ``limit`` of them.
 
     The table grows in place and is trimmed at the end, so that peak memory is about the size of the result.

@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 import numpy as np
 
 from ...arrays import Array, as_like, to_numpy
-from ...logs import log
+from ...logs import log_line
 from ...retrieval.refine import Refined, Round, refine
 from ...words.vectors import Vectors
 from ..progress import MEASURED
@@ -65,7 +65,7 @@ def _run_stages(work: Work, start: Array, top: int) -> tuple[Refined, int]:
     def report(done: Round) -> None:
         event = {"stage": NAME, **asdict(done)}
         watched = event.pop("watched")
-        log(f"refine: {done.pairs:,} mutual pairs, {done.changed:.0%} new")
+        log_line(f"refine: {done.pairs:,} mutual pairs, {done.changed:.0%} new")
         work.progress.report(event if watched is None else {**event, "precision@1": watched})
 
     def run(count: int, begin: Array | tuple[Array, Array], loose: float) -> Refined:

@@ -13,7 +13,7 @@ from ...alignment.options import Search, Sinkhorn
 from ...alignment.result import Alignment
 from ...arrays import Array, as_like, to_numpy
 from ...errors import InputError
-from ...logs import log
+from ...logs import log_line
 from ...words.vectors import Vectors
 from ...words.vocabulary import looks_like_word
 from ..progress import MEASURED
@@ -42,7 +42,7 @@ def fit_solve(work: Work) -> tuple[StepRecord, Work]:
             if work.checkpoint:
                 work.checkpoint.save(number, found, history[begun:])
         else:
-            log(f"{name}: resumed from the checkpoint, stage {number + 1} of {len(sizes)}", keep=True)
+            log_line(f"{name}: resumed from the checkpoint, stage {number + 1} of {len(sizes)}", keep=True)
             found, told = saved
             history.extend(told)
         mapped = work.x[:MEASURED] @ as_like(found.map, work.x)

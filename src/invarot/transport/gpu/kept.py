@@ -83,10 +83,10 @@ class KeptCost(KernelCost):
 
     def _make(self, u: Array, v: Array) -> None:
         self.u, self.v = u, v
-        self.kernel = write(self.z, self.y, u, v + self.log_b, self.scale)
+        self.kernel = write_plan(self.z, self.y, u, v + self.log_b, self.scale)
 
 
-def write(z: Operand, y: Operand, u: Tensor, v: Tensor, scale: float) -> Tensor:
+def write_plan(z: Operand, y: Operand, u: Tensor, v: Tensor, scale: float) -> Tensor:
     """Compute 2^LIFT · exp(scale·⟨z_i, y_j⟩ + u_i + v_j) in half precision: (n, m), a view of rows padded to 64."""
     n, m = z.rows, y.rows
     pitch = -(-m // 64) * 64
