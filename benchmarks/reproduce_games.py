@@ -21,9 +21,9 @@ from invarot.arrays import Array
 from invarot.baselines import wasserstein_procrustes_runs
 from invarot.baselines.adversarial import Epoch, Training, adversarial_runs, refine_run
 from invarot.experiments import Context
+from invarot.experiments.finished import append_finished, merge_finished, read_finished
 from invarot.experiments.provenance import describe_commit, describe_machine
 from invarot.experiments.readouts import score_readouts
-from invarot.experiments.run import append_finished, read_finished, write_finished
 from invarot.experiments.systems import Job, batch_options, game_options
 from invarot.experiments.tasks import find_tasks
 from invarot.experiments.words import Setting
@@ -181,7 +181,7 @@ def store(context: Context, name: str, cell: dict[str, Any]) -> None:
     path = context.out / name / "cells.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists():
-        write_finished(path, context.identity(), [])
+        merge_finished(path, context.identity())
     read_finished(path, context.identity())  # refuses a file of other options
     append_finished(path, cell)
 
