@@ -18,7 +18,7 @@ TRIAL_ROWS = 1000  # of each half of the trial; the first half only opens the st
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds to copy all rows, and the bytes they will take; None where a server would have to be written to."""
+    """Seconds to copy all rows, and the bytes they will take; both None for a server, to which no trial is written."""
 
     seconds: float | None
     bytes: int | None
@@ -30,7 +30,7 @@ class Cost:
 
 
 def estimate_cost(old: Store, destination: Store, adapter: Adapter, info: Info, read_seconds: float) -> Cost:
-    """Return the cost of copying ``old`` to ``destination``; ``read_seconds`` is what reading all of it took."""
+    """Estimate the cost of copying ``old`` to ``destination``; ``read_seconds`` is how long reading all of it took."""
     place = parse_address(destination.address)
     if is_url(place.where):
         return Cost(None, None)

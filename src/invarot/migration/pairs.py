@@ -67,7 +67,7 @@ def _read(path: Path, name: str) -> list[tuple[str, str]]:
             continue
         if len(parts) != 2:
             raise InputError(
-                f"{name}: expected two ids per line, got {line[:60]!r} in line {number} of {path}; mend that line"
+                f"{name}: expected two ids per line, got {line[:60]!r} in line {number} of {path}; correct that line"
             )
         found.append((parts[0].strip(), parts[1].strip()))
     return found

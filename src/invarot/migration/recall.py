@@ -54,8 +54,8 @@ class Recall:
         ]
         if not self.measured:
             said.append(
-                "estimated from how near vectors of the two models lie to each other, beside how near each lies to its own "
-                "kind; pass --check-pairs to measure it"
+                "estimated from how near vectors of the two models lie to each other, compared with how near vectors of one "
+                "model lie to each other; pass check_pairs= to measure it"
             )
         return tuple(said)
 
@@ -134,7 +134,7 @@ def compare_clouds(held_x: Any, x: Any, held_y: Any, y: Any) -> tuple[float, int
     queries, documents = min(ESTIMATE_QUERIES, len(held_x), len(held_y)), min(len(x), len(y), ESTIMATE_DOCUMENTS)
     if queries < 1 or documents <= AT:
         raise InputError(
-            f"sample: expected more than {AT} vectors of each model, and more than dimensions, got {len(x)} and {len(y)}; "
+            f"sample: expected more than {AT} vectors of each model, and more vectors than dimensions, got {len(x)} and {len(y)}; "
             "embed more texts"
         )
     (held_x, held_y), (x, y) = ((one[:queries] for one in (held_x, held_y)), (one[:documents] for one in (x, y)))

@@ -34,7 +34,7 @@ OPTIONS = {
 
 @dataclass(frozen=True)
 class Place:
-    """An address, taken apart: ``ENGINE:WHERE#COLLECTION?OPTION=VALUE``; a file has no engine and no collection."""
+    """The parts of an address: ``ENGINE:WHERE#COLLECTION?OPTION=VALUE``; a file has no engine and no collection."""
 
     engine: str
     where: str
@@ -43,7 +43,7 @@ class Place:
 
 
 def parse_address(address: str) -> Place:
-    """Take an address apart."""
+    """Split an address into its parts."""
     body, _, query = address.partition("?")
     options = dict(parse_qsl(query, keep_blank_values=True))
     engine, colon, rest = body.partition(":")
@@ -70,7 +70,7 @@ def same_place(one: str, other: str) -> bool:
 
 
 def open_beside(address: str) -> Store:
-    """Return the store beside ``address`` that a copy is written to which is to take its place."""
+    """Return the store beside ``address`` to which a copy is written that will take its place."""
     place = parse_address(address)
     if place.engine:
         return open_store(f"{place.engine}:{place.where}#{place.collection}-replacing")
@@ -79,7 +79,7 @@ def open_beside(address: str) -> Store:
 
 
 def open_store(address: str | os.PathLike[str]) -> Store:
-    """Return the store at an address; nothing is read or made until it is asked to.
+    """Return the store at an address; nothing is read or created before the first call of one of its methods.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def open_store(address: str | os.PathLike[str]) -> Store:
         if suffix not in FILES:
             raise InputError(
                 f"store: expected a file ending in {', '.join(FILES)}, or {', '.join(f'{one}:…#…' for one in ENGINES)}, "
-                f"got {os.fspath(address)!r}"
+                f"got {os.fspath(address)!r}; convert it to one of these"
             )
         module, name = FILES[suffix]
     check_known(place.options, OPTIONS.get(name, ()), os.fspath(address))

@@ -44,8 +44,8 @@ class Batch:
 class Info:
     """``count`` rows of ``dimension`` columns, compared by ``metric`` ("cosine", "dot" or "l2").
 
-    The rest shapes a copy: the Arrow ``schema`` of id and payload where the store has one, the names of its columns,
-    whether all ids are whole numbers, and whether any row has a payload.
+    The rest is what a copy needs to have the same form: the Arrow ``schema`` of id and payload where the store has one, the names
+    of its columns, whether all ids are whole numbers, and whether any row has a payload.
     """
 
     count: int
@@ -68,7 +68,7 @@ class Store(Protocol):
     address: str
 
     def exists(self) -> bool:
-        """Whether there is a store at this address, complete or begun."""
+        """Return whether there is a store at this address, complete or unfinished."""
         ...
 
     def info(self) -> Info:
@@ -82,7 +82,7 @@ class Store(Protocol):
     def begin(self, info: Info, size: int) -> int:
         """Create the store for rows like ``info``, or go on with one begun in batches of ``size``.
 
-        Returns the number of its first rows that are safely there; the next batch has to start with the row after them.
+        Returns how many of its first rows are stored for certain; the next batch has to start with the row after them.
         """
         ...
 
@@ -99,11 +99,11 @@ class Store(Protocol):
         ...
 
     def replace_by(self, other: Any) -> None:
-        """Put ``other``, a complete store of the same kind beside this one, in its place; called again, finish what a kill left."""
+        """Replace this store by ``other``, a complete one of the same kind beside it; a call that was killed is finished by the next."""
         ...
 
     def space(self) -> int | None:
-        """Return the bytes on disk; None where they are not ours to see."""
+        """Return the bytes on disk; None for a server."""
         ...
 
     def close(self) -> None:
