@@ -42,10 +42,12 @@ def main() -> None:
     parser.add_argument(
         "--top", type=int, default=TOP, help="words per language that are translated; fewer to try the script"
     )
-    parser.add_argument("--share", type=float, default=pooling.SHARE, help="weight of neighbours in other languages")
+    parser.add_argument(
+        "--share", type=float, default=pooling.NEIGHBOUR_WEIGHT, help="weight of neighbours in other languages"
+    )
     parser.add_argument("--out", type=Path, default=Path("results"))
     args = parser.parse_args()
-    pooling.SHARE = args.share
+    pooling.NEIGHBOUR_WEIGHT = args.share
     words = {
         name: read_vectors(args.data / args.set / f"{name}.npz", max_words=args.top + args.extra) for name in LANGUAGES
     }

@@ -23,6 +23,10 @@ from typing import Any
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).parent))
+
+from names import numbers, shared_names, trees
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -58,10 +62,6 @@ def travel(package: Path) -> tuple[int, int, list[str]]:
     finally:
         sys.setprofile(None)
     return len({name for name, _ in seen}), len(seen), [Path(one).relative_to(package).as_posix() for one in deepest]
-
-
-def trees(folder: Path) -> dict[Path, ast.Module]:
-    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(folder.rglob("*.py"))}
 
 
 def call_sites(found: dict[Path, ast.Module], name: str, argument: object = None) -> int:
@@ -100,7 +100,7 @@ REASONS: dict[str, dict[float, str]] = {
     "result.py": {2000: "option", 150: "option"},
     "paper.py": {0.01: "the paper", 0.95: "the paper", 1000: "the paper"},
     "budget.py": {16: "rounding", 1e-30: "rounding"},
-    "problem.py": {64: "rounding", 0.25: "range", 4: "half a spacing, squared"},
+    "problem.py": {0.25: "range", 4: "half a spacing, squared"},
     "overlap.py": {
         0.25: "first quartile", 4: "two spacings, squared", 50: "range", 1e-12: "rounding", 1e-300: "rounding",
     },
@@ -121,15 +121,6 @@ REASONS: dict[str, dict[float, str]] = {
     "many.py": {62: "random seeds", 3: "stack level of a warning"},
     "history.py": {3: "stack level of a warning"},
 }  # fmt: skip
-
-
-def numbers(tree: ast.AST) -> list[ast.Constant]:
-    """Numbers that are written out, signs aside."""
-    return [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and not isinstance(node.value, bool)
-    ]
 
 
 def tuned(solver: Path) -> tuple[int, list[str], list[str]]:
@@ -232,6 +223,7 @@ def main() -> None:
         "tuned numbers in alignment/": count,
         "of these outside tuning.py": len(open_ones),
         "numbers with a name in other packages": ", ".join(f"{room} {some}" for room, some in rooms.items()),
+        "names of numbers with two meanings": len(shared_names(package)),
         "keywords of `align`": door,
         "parameters of `InvariantAligner`": len(estimator),
         "files over 250 lines in src/": long_files(everything, 250),

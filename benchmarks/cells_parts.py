@@ -25,7 +25,7 @@ from invarot.cells import lacking
 from invarot.cells.alternation import view_cost
 from invarot.cells.coarse import group_cells
 from invarot.cells.preparation import VIEWS, choose_rows, length_noise, make_views, scale_rows
-from invarot.cells.search import FEW, FIRST, STARTS, Pair, draw_starts, exchange, pair_groups
+from invarot.cells.search import FEW, FIRST_EPSILONS, RANDOM_STARTS, GroupPair, draw_starts, pair_groups, try_exchanges
 
 Floats = np.ndarray[Any, Any]
 
@@ -71,7 +71,7 @@ def take_case(name: str, data: Path) -> tuple[Floats, Floats, Floats, Floats, An
     return tissue.rna[rows], tissue.atac[columns], tissue.types[rows], tissue.types[columns], kind, side
 
 
-def measure_strain(pair: Pair, plan: Floats, penalty: float) -> float:
+def measure_strain(pair: GroupPair, plan: Floats, penalty: float) -> float:
     """Return how far the compositions move if the marginals may give way: KL from the weights, both sides; 0 if nothing moves.
 
     The maps are those that fit ``plan`` (n, m); the plan under them pays ``penalty`` × KL for each marginal (Chizat et al. 2018).
@@ -96,13 +96,13 @@ def study(name: str, data: Path) -> list[dict[str, Any]]:
     points = [scale_rows(one, choose_rows(one, length_noise(one))) for one in (x, y)]
     views = [make_views(one, VIEWS, rng=rng) for one in points]
     pair = pair_groups(*(group_cells(one, FEW, rng) for one in views))
-    starts = draw_starts(pair.left, pair.right, STARTS, rng)
-    found = pair.solve(starts, FIRST)
-    tried: list[Any] = [(None, pair, exchange(pair, found, rng))]
+    starts = draw_starts(pair.left, pair.right, RANDOM_STARTS, rng)
+    found = pair.solve(starts, FIRST_EPSILONS)
+    tried: list[Any] = [(None, pair, try_exchanges(pair, found, rng))]
     for part in lacking.list_parts(pair.left, pair.right):
-        without = lacking.leave_out(pair, part)
+        without = lacking.leave_out_part(pair, part)
         some = np.concatenate([[one.plan for one in found], starts[rng.permutation(len(starts))[: lacking.SOME]]])
-        tried.append((part, without, without.solve(lacking._without(some, without), FIRST)))
+        tried.append((part, without, without.solve(lacking._without(some, without), FIRST_EPSILONS)))
     tried[1:] = sorted(tried[1:], key=lambda one: -one[2][0].agreement)
     rows = []
     for rank, (part, without, choices) in enumerate(tried):
@@ -115,7 +115,7 @@ def study(name: str, data: Path) -> list[dict[str, Any]]:
                 right = bool(same[inside].mean() * inside[same].mean() > 0.6)
         if rank > BEST and not right:
             continue
-        after = choices if part is None else exchange(without, choices, rng)
+        after = choices if part is None else try_exchanges(without, choices, rng)
         for stage, one in (("starts", choices[0]), ("exchanged", after[0])):
             strains = {f"strain {rho}": round(measure_strain(without, one.plan, rho), 4) for rho in PENALTIES}
             rows.append({

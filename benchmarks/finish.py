@@ -29,7 +29,7 @@ from invarot.translation.steps.penalties import (
     find_best_cosines,
 )
 from invarot.words import Gold, read_dictionary, read_vectors, shuffled_order
-from invarot.words.spelling import SPELLING, spelling
+from invarot.words.spelling import SPELLING_WEIGHT, spelling
 
 TOP, EXTRA, RARE = 20_000, 30_000, 1500
 TAKEN, RARE_SHARE = recipe("best").match_penalty, recipe("best").rank_penalty
@@ -124,23 +124,26 @@ def ways(model: Translation, x: Array, y: Array) -> Iterator[tuple[str, Sides]]:
         for weight in (0.03, 0.05, 0.08, 0.12):
             yield f"taken {TAKEN}, log rank compared {weight}", finished(*compared((x, y), weight), TAKEN)
         yield (
-            f"taken {TAKEN}, rare {RARE_SHARE}, spelling {SPELLING}",
-            finished(*spelled(SPELLING), TAKEN, rare=RARE_SHARE),
+            f"taken {TAKEN}, rare {RARE_SHARE}, spelling {SPELLING_WEIGHT}",
+            finished(*spelled(SPELLING_WEIGHT), TAKEN, rare=RARE_SHARE),
         )
     for count in (3, 10):
         yield f"mean of {count} instead of the best, {TAKEN}", finished(x, y, TAKEN, count)
     for weight in (0.4, 0.6, 0.8, 1.0):
         yield f"taken {TAKEN}, spelling {weight}", finished(*spelled(weight), TAKEN)
-    yield f"spelling {SPELLING} alone", spelled(SPELLING)
+    yield f"spelling {SPELLING_WEIGHT} alone", spelled(SPELLING_WEIGHT)
     for longest in (2, 4):
-        name = f"taken {TAKEN}, spelling {SPELLING}, runs of up to {longest}"
-        yield name, finished(*spelled(SPELLING, longest=longest), TAKEN)
+        name = f"taken {TAKEN}, spelling {SPELLING_WEIGHT}, runs of up to {longest}"
+        yield name, finished(*spelled(SPELLING_WEIGHT, longest=longest), TAKEN)
     for size in (64, 256, 512):
-        yield f"taken {TAKEN}, spelling {SPELLING}, {size} coordinates", finished(*spelled(SPELLING, size=size), TAKEN)
+        yield (
+            f"taken {TAKEN}, spelling {SPELLING_WEIGHT}, {size} coordinates",
+            finished(*spelled(SPELLING_WEIGHT, size=size), TAKEN),
+        )
     foreign = tuple(word.translate(RUSSIAN) for word in model.target.words)
     yield (
-        f"taken {TAKEN}, spelling {SPELLING}, the target in another alphabet (left out by the product)",
-        finished(*spelled(SPELLING, foreign), TAKEN),
+        f"taken {TAKEN}, spelling {SPELLING_WEIGHT}, the target in another alphabet (left out by the product)",
+        finished(*spelled(SPELLING_WEIGHT, foreign), TAKEN),
     )
 
 

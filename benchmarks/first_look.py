@@ -19,10 +19,10 @@ import numpy as np
 from synthetic import KINDS, cloud
 
 from invarot.retrieval.nearest import nearest
-from invarot.starts.glance import ROWS, try_quick_map
+from invarot.starts.glance import PROFILED_ROWS, try_quick_map
 from invarot.starts.profiles import subsample
 
-POINTS = 2 * ROWS
+POINTS = 2 * PROFILED_ROWS
 
 
 def looks(kind: str, d: int, seed: int) -> Iterator[dict[str, Any]]:

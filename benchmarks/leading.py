@@ -19,7 +19,7 @@ from provenance import header
 from invarot.geometry.orthogonal import polar
 from invarot.retrieval.kmeans import kmeans
 from invarot.starts.axes import top_axes
-from invarot.starts.leading import DECAY, FIRST, LAST, anneal, rank_signs, third_moment
+from invarot.starts.leading import END_EPSILON, RACE_DECAY, RACE_EPSILON, anneal, rank_signs, third_moment
 
 
 def main() -> None:
@@ -32,22 +32,24 @@ def main() -> None:
     x, y = (load(args.data / "text" / f"{name}.npy") for name in args.pair.split("-"))
     truth = polar(x[:16_000].T @ y[:16_000])
     print("\n".join(header(f"python benchmarks/leading.py --data DATA --pair {args.pair}")))
-    print(f"{args.pair}; epsilon falls to {LAST} by {DECAY} a step\n")
+    print(f"{args.pair}; epsilon falls to {END_EPSILON} by {RACE_DECAY} a step\n")
     print("| axes | starts | number | first epsilon | right | rank of the best right one |\n|---|---|---|---|---|---|")
     for k in args.axes:
         rng = np.random.default_rng(0)
         weights = np.full(8000, 1 / 8000, dtype=np.float32)
         sides = [(points, top_axes(points, weights, k)) for points in (x[:8000], y[8000:16_000])]
         (cx, a), (cy, b) = (kmeans(p @ v, weights, 200, rng=rng, rounds=5, spread=False) for p, v in sides)
-        right = anneal(cx, cy, a, b, polar(sides[0][1].T @ truth @ sides[1][1])[None], 0.1, LAST, least=1).maps[0]
+        right = anneal(cx, cy, a, b, polar(sides[0][1].T @ truth @ sides[1][1])[None], 0.1, END_EPSILON, least=1).maps[
+            0
+        ]
         signs = rank_signs(third_moment(cx, a) * third_moment(cy, b))[: args.starts]
         turns = {
             "random rotations": polar(rng.standard_normal((args.starts, k, k)).astype(np.float32)),
             "signs": (signs[:, :, None] * np.eye(k)).astype(np.float32),
         }
         for name, maps in turns.items():
-            for first in (0.3, FIRST):
-                ends = anneal(cx, cy, a, b, maps, first, LAST, least=len(maps)).maps
+            for first in (0.3, RACE_EPSILON):
+                ends = anneal(cx, cy, a, b, maps, first, END_EPSILON, least=len(maps)).maps
                 found = np.flatnonzero(np.sum(ends * right, axis=(1, 2)) / k > 0.9)
                 rank = found[0] + 1 if len(found) else "–"
                 print(f"| {k} | {name} | {len(maps)} | {first} | {len(found)} | {rank} |", flush=True)

@@ -2,7 +2,7 @@
 
 ``python benchmarks/reproduce_cells.py readouts --data DATA --out results/reproduce/europarl --only "en-fr, l_"``; then
 ``invarot reproduce`` with the same options draws and judges where matplotlib is installed. Cells of the first
-``--only`` come first. ``--jobs N`` runs N cells at once, each in
+``--only`` come first. Several runs may share one folder. ``--jobs N`` runs N cells at once, each in
 a process of its own (with one thread each: OMP_NUM_THREADS=1); after ``--minutes`` no further cell is begun, and after ``--stop`` those that
 run are given up. ``--merge FILE`` adds the cells of another cells.jsonl, which replace those of the same name.
 """
@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from invarot.experiments import NAMES, Context, find
-from invarot.experiments.run import append_finished, read_finished, run_cell, write_finished
+from invarot.experiments.finished import append_finished, merge_finished, read_finished
+from invarot.experiments.run import run_cell
 
 
 def main() -> None:
@@ -43,20 +44,19 @@ def main() -> None:
                       command=command, only=tuple(args.only))  # fmt: skip
     context.out.mkdir(parents=True, exist_ok=True)
     store = context.out / "cells.jsonl"
-    done = read_finished(store, context.identity())
+    done = merge_finished(store, context.identity())
     todo = list(find(args.name).cells(context))
     for other in args.merge:
-        done |= read_finished(other, context.identity())
-    write_finished(store, context.identity(), done.values())
+        merge_finished(store, context.identity(), read_finished(other, context.identity()))
     if not args.merge:
         asked = [cell.name for cell in todo if context.asks(cell) and not any(part in cell.name for part in args.but)]
         asked.sort(key=lambda name: next((k for k, part in enumerate(args.only) if part in name), 0))
-        run_all([name for name in asked if args.again or name not in done], args, context, store, done)
-    write_finished(store, context.identity(), [done[cell.name] for cell in todo if cell.name in done])
-    print(f"{sum(cell.name in done for cell in todo)} of {len(todo)} cells are done")
+        run_all([name for name in asked if args.again or name not in done], args, context, store)
+    found = merge_finished(store, context.identity(), order=[cell.name for cell in todo])
+    print(f"{len(found)} of {len(todo)} cells are done")
 
 
-def run_all(names: list[str], args: argparse.Namespace, context: Context, store: Path, done: dict[str, Any]) -> None:
+def run_all(names: list[str], args: argparse.Namespace, context: Context, store: Path) -> None:
     begun = time.monotonic()
     pool = ProcessPoolExecutor(args.jobs, mp_context=get_context("spawn"))  # a GPU does not survive a fork
     running: dict[Future[Any], str] = {}
@@ -77,7 +77,6 @@ def run_all(names: list[str], args: argparse.Namespace, context: Context, store:
             )
             print(f"{spent:.1f} min · {name}: {said}", flush=True)
             if made is not None:
-                done[name] = made
                 append_finished(store, made)
     if running:
         print("given up:", *running.values(), sep="\n  ", flush=True)

@@ -19,11 +19,11 @@ from typing import Any
 
 from invarot.arrays import Array
 from invarot.baselines import wasserstein_procrustes_runs
-from invarot.baselines.adversarial import Epoch, Progress, adversarial_runs, refine_run
+from invarot.baselines.adversarial import Epoch, Training, adversarial_runs, refine_run
 from invarot.experiments import Context
+from invarot.experiments.finished import append_finished, merge_finished, read_finished
 from invarot.experiments.provenance import describe_commit, describe_machine
 from invarot.experiments.readouts import score_readouts
-from invarot.experiments.run import append_finished, read_finished, write_finished
 from invarot.experiments.systems import Job, batch_options, game_options
 from invarot.experiments.tasks import find_tasks
 from invarot.experiments.words import Setting
@@ -153,7 +153,7 @@ def play(settings: dict[Key, Setting], args: argparse.Namespace) -> list[tuple[A
 
 def score_stages(setting: Setting, w: Array, value: float, seconds: float) -> list[dict[str, Any]]:
     """Return the rows of the table: the map of the best checkpoint, and after its paper's refinement."""
-    run = Progress(0.0, w, value=value)
+    run = Training(0.0, w, value=value)
     refine_run(run, setting.x, setting.y, 5, criterion_words=min(10_000, len(setting.x)))
     stages = ((GAMES, w), (f"{GAMES} + refine", run.best))
     job = make_job(setting, 0)
@@ -181,7 +181,7 @@ def store(context: Context, name: str, cell: dict[str, Any]) -> None:
     path = context.out / name / "cells.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists():
-        write_finished(path, context.identity(), [])
+        merge_finished(path, context.identity())
     read_finished(path, context.identity())  # refuses a file of other options
     append_finished(path, cell)
 

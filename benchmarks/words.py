@@ -29,7 +29,7 @@ from invarot.arrays import Array, place, to_numpy
 from invarot.retrieval import neighbours
 from invarot.translation import adjust, learn, recipe
 from invarot.words import Gold, Vectors, read_dictionary, read_vectors, shuffled_order
-from invarot.words.spelling import SPELLING
+from invarot.words.spelling import SPELLING_WEIGHT
 
 TOP = 20_000
 Row = dict[str, object]
@@ -103,7 +103,7 @@ def run(args: argparse.Namespace, folder: str, language: str, order: str, seed: 
     seconds = model.seconds
     rows: list[Row] = []
     for spelling in ("no", "yes") if args.spelling else ("no",):
-        asked = model if spelling == "no" else adjust(model, spelling=SPELLING, device=args.device)
+        asked = model if spelling == "no" else adjust(model, spelling=SPELLING_WEIGHT, device=args.device)
         x, y = (place(side[:TOP], args.device) for side in asked.clouds)
         forth = score(x, y, model.source, model.target, args.data / "muse" / f"en-{language}.5000-6500.txt")
         back = score(y, x, model.target, model.source, args.data / "muse" / f"{language}-en.5000-6500.txt")

@@ -14,7 +14,7 @@ from .threads import workers
 
 T = TypeVar("T")
 Outcome = tuple[bool, Any]  # whether the task returned, and what it returned or raised
-TRIES = 3  # how often a task may lose its worker
+TASK_TRIES = 3  # how often a task may lose its worker
 
 
 def run_tasks(tasks: Sequence[Callable[[], T]], n_jobs: int) -> Iterator[T]:
@@ -42,7 +42,7 @@ def run_tasks(tasks: Sequence[Callable[[], T]], n_jobs: int) -> Iterator[T]:
             raise
         except Exception as error:  # of the backend: a worker that died, a connection that closed
             tries = tries + 1 if done == begun else 1
-            if tries >= TRIES:
+            if tries >= TASK_TRIES:
                 raise WorkersLost(
                     f"n_jobs: expected workers that finish their tasks, got {type(error).__name__} {tries} times ({error}); "
                     "give the workers more memory, or leave n_jobs out"

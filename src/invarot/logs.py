@@ -37,7 +37,7 @@ class StepLike(Protocol):
     def left(self) -> int | None: ...
 
 
-def log(text: str, *, keep: bool = False) -> None:
+def log_line(text: str, *, keep: bool = False) -> None:
     """Log one line at level INFO, with the time since the run began; ``keep`` leaves it on a live terminal."""
     begun = _begun.get()
     stamped = text if begun is None else f"[{format_seconds(time.perf_counter() - begun)}] {text}"

@@ -6,6 +6,8 @@ import os
 import re
 import secrets
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 try:
@@ -40,6 +42,19 @@ def _lock(descriptor: int, *, wait: bool) -> bool:
     except OSError:
         return False
     return True
+
+
+@contextmanager
+def lock_folder(folder: str | os.PathLike[str]) -> Iterator[None]:
+    """Wait until no other program holds the lock of a folder, and hold it inside; without effect where there are no such locks."""
+    descriptor = os.open(folder, os.O_RDONLY) if fcntl is not None else None
+    try:
+        if descriptor is not None:
+            _lock(descriptor, wait=True)
+        yield
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
 
 
 def clear_leftovers(folder: str | os.PathLike[str]) -> None:

@@ -50,7 +50,7 @@ def test_some_points_have_the_surroundings_of_the_whole_cloud(monkeypatch):
     """Neighbours are sought among all points, in blocks: a sample of the cloud has others."""
     points = np.random.default_rng(2).gamma(2.0, size=(300, 3))
     whole, some = describe_neighbourhoods(points, np.arange(300)), np.arange(0, 300, 7)
-    monkeypatch.setattr("invarot.alignment.neighbourhoods.BLOCK", 10 * 300)
+    monkeypatch.setattr("invarot.alignment.neighbourhoods.NEAREST_BLOCK", 10 * 300)
     found = describe_neighbourhoods(points, some)
     for name in ("places", "drift", "shape", "distances"):
         np.testing.assert_allclose(getattr(found, name), getattr(whole.take(some), name), atol=1e-9)

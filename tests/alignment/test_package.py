@@ -22,7 +22,15 @@ def packaged(problem, candidate, x, y, a=None, b=None):
     a, b = (np.full(len(points), 1 / len(points)) if given is None else given for points, given in ((x, a), (y, b)))
     verdict = judge_map(problem, candidate.map, np.random.default_rng(0))
     return package(
-        problem, Found((candidate,), (), notes=("a note",)), verdict, x, y, a, b, {"objective": "simplified"}
+        problem,
+        Found((candidate,), (), notes=("a note",)),
+        verdict,
+        x,
+        y,
+        a,
+        b,
+        Schatten(),
+        {"objective": "simplified"},
     )
 
 
@@ -135,3 +143,41 @@ def test_options_that_were_asked_for_are_in_the_result(tmp_path):
     assert result.settings["start"] == "given"
     result.save(tmp_path / "a")
     assert invarot.load(tmp_path / "a").settings == result.settings
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"translate": True, "scale": True}, {"p": Rotations()}, {"p": Schatten(2)}, {"start": "identity"}]
+)
+def test_fewer_points_than_dimensions(options):
+    """The solve is one of few dimensions; its map is one of all of them, and of its family."""
+    x, y, _, match = turned(8, 60)
+    if options.get("start") == "identity":
+        y = x[np.argsort(match)]
+    size, shift = (3.0, 5.0) if options.get("scale") else (1.0, 0.0)
+    y, seen = size * y + shift, []
+    result = invarot.align(x, y, on_step=lambda step: seen.append(step.map.shape), **options)
+    assert max(max(shape) for shape in seen) <= 8
+    assert result.matches().tolist() == match.tolist()
+    assert result.map.shape == (60, 60)
+    if options.get("p") != Schatten(2):
+        np.testing.assert_allclose(result.transform(x), y[match], atol=0.05 * np.abs(y).max())
+        scale = np.trace(result.map @ result.map.T) / 60
+        np.testing.assert_allclose(result.map @ result.map.T, scale * np.eye(60), atol=1e-8)
+    if options.get("p") == Rotations():
+        assert np.linalg.det(result.map) > 0
+
+
+def test_points_of_no_weight_are_in_the_span():
+    x, y, _, match = turned(8, 60)
+    a, b = np.full(8, 1 / 7), np.full(8, 1 / 7)
+    a[7] = b[match[7]] = 0
+    result = invarot.align(x, y, a=a, b=b)
+    assert result.matches()[:7].tolist() == match[:7].tolist()
+    z, moved = result.plan.z, result.transform(x)  # all eight, the one without weight too
+    np.testing.assert_allclose(z @ z.T, moved @ moved.T, rtol=1e-6)
+
+
+def test_a_given_start_has_the_dimensions_of_the_clouds():
+    x, y, turn, match = turned(8, 60)
+    result = invarot.align(x, y, start=turn)
+    assert result.matches().tolist() == match.tolist()

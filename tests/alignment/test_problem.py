@@ -111,19 +111,6 @@ def test_seeds_are_the_mean_moment_of_the_pairs(lib):
     np.testing.assert_allclose(lib.numpy(problem.seed_moment), 3 * x[:4].T @ y[match[:4]] / 4)
 
 
-def test_a_cloud_without_extent_is_named():
-    x, y, _, _ = turned(20, 3)
-    assert posed(x, y).flat_clouds == []
-    assert posed(0 * x, y).flat_clouds == ["x"]
-    for options in (
-        {"translate": True},
-        {"scale": True, "translate": True},
-        {"maps": Schatten(whiten=True), "translate": True},
-    ):
-        assert posed(x, np.full_like(y, 0.1), **options).flat_clouds == ["y"], options
-    assert posed(x + 1e6, y).flat_clouds == []  # far away, and a cloud still
-
-
 # -- comparing -------------------------------------------------------------------------------------------------------
 
 

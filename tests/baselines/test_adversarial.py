@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from invarot import MissingExtra, baselines
-from invarot.baselines.adversarial import Progress, criterion, refine_run
+from invarot.baselines.adversarial import Training, criterion, refine_run
 
 
 @pytest.fixture(scope="module")
@@ -141,13 +141,13 @@ def test_refinement_keeps_what_the_criterion_likes():
     turn = np.linalg.qr(rng.normal(size=(6, 6)))[0]
     near = np.linalg.qr(turn + 0.1 * rng.normal(size=(6, 6)))[0]
     near *= np.sign(np.sum(near * turn, axis=0))
-    run = Progress(0.1, near, value=criterion(x, x @ turn, near))
+    run = Training(0.1, near, value=criterion(x, x @ turn, near))
     before = run.value
     refine_run(run, x, x @ turn, 5)
     assert run.value > before + 1e-3
     assert np.allclose(run.best, turn)
     assert len(run.history) == 5  # all rounds, as in MUSE
-    tired = Progress(0.1, near, value=1.1)
+    tired = Training(0.1, near, value=1.1)
     refine_run(tired, x, x @ turn, 5)
     assert np.array_equal(tired.best, near)
     assert len(tired.history) == 5
@@ -159,7 +159,7 @@ def test_refinement_drops_rare_words_on_either_side():
     x = rng.normal(size=(200, 6))
     turn, other = (np.linalg.qr(rng.normal(size=(6, 6)))[0] for _ in range(2))
     y = np.concatenate([x[:100] @ turn, x[100:] @ other])  # rare words follow another rotation
-    whole, cut = (Progress(0.1, turn, value=-1.0) for _ in range(2))
+    whole, cut = (Training(0.1, turn, value=-1.0) for _ in range(2))
     refine_run(whole, x, y, 1)
     refine_run(cut, x, y, 1, words=100)
     assert np.allclose(cut.best, turn)

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from benchmarks.architecture import hidden_variants, trees
+from benchmarks.architecture import hidden_variants
+from benchmarks.names import trees
 
 SOLVER = Path(__file__).parents[2] / "src" / "invarot" / "alignment"
 

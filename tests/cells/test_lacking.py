@@ -7,7 +7,7 @@ import pytest
 
 from invarot.cells import lacking
 from invarot.cells.coarse import group_cells
-from invarot.cells.lacking import find_counterparts, leave_out, list_parts
+from invarot.cells.lacking import find_counterparts, leave_out_part, list_parts
 from invarot.cells.search import pair_groups
 
 from .test_search import islands
@@ -16,7 +16,7 @@ from .test_search import islands
 @pytest.fixture(autouse=True)
 def few(monkeypatch):
     monkeypatch.setattr(lacking, "FEW", 25)
-    monkeypatch.setattr(lacking, "STARTS", 60)
+    monkeypatch.setattr(lacking, "RANDOM_STARTS", 60)
 
 
 def test_a_type_without_a_counterpart_loses_its_weight():
@@ -44,7 +44,7 @@ def test_parts_are_branches_of_both_assays():
     for one in parts:
         groups = (pair.left, pair.right)[one.side]
         assert lacking.SMALLEST <= groups.weights[one.groups].sum() <= lacking.LARGEST
-    changed = leave_out(pair, parts[0])
+    changed = leave_out_part(pair, parts[0])
     assert changed.left.weights.sum() == pytest.approx(1)
     assert changed.left.weights[parts[0].groups].max() < 1e-3
     assert changed.right is pair.right

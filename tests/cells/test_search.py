@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from invarot.cells.agreement import compare_kernels, describe_side, diffuse, fit_view, score_plan, share_directions
-from invarot.cells.alternation import alternate, couple
+from invarot.cells.alternation import couple, fit_plans
 from invarot.cells.coarse import Groups, group_cells, merge_groups, share_out
 from invarot.cells.search import (
     Choice,
-    exchange,
     exchange_parts,
-    keep_distinct,
+    keep_distinct_plans,
     pair_groups,
-    propose,
+    propose_plans,
     refer_to_groups,
+    try_exchanges,
 )
 
 
@@ -85,7 +85,7 @@ def test_the_alternation_finds_a_rotation_from_a_rough_plan():
     views = {"linear": x}, {"linear": 5 + 2 * x @ turn()}
     weights = np.full(60, 1 / 60)
     rough = np.exp(-((x[:, None, 0] - x[None, :, 0]) ** 2))[None].astype(np.float32)
-    plans = alternate(*views, weights, weights, rough / rough.sum(), epsilons=(0.3, 0.2, 0.1, 0.05, 0.02, 0.01))
+    plans = fit_plans(*views, weights, weights, rough / rough.sum(), epsilons=(0.3, 0.2, 0.1, 0.05, 0.02, 0.01))
     assert np.mean(plans[0].argmax(1) == np.arange(60)) > 0.9
 
 
@@ -113,7 +113,7 @@ def test_each_part_sees_what_it_should():
 def test_plans_that_are_alike_are_kept_once():
     one, other = np.eye(4) / 4, np.eye(4)[::-1] / 4
     found = [Choice(0.5, other), Choice(0.9, one), Choice(0.8, one * 0.99 + 0.000625)]
-    assert [choice.agreement for choice in keep_distinct(found)] == [0.9, 0.5]
+    assert [choice.agreement for choice in keep_distinct_plans(found)] == [0.9, 0.5]
 
 
 def islands(seed=0, n=160, without=()):
@@ -137,7 +137,7 @@ def test_random_starts_on_few_groups_find_islands():
     x, y, types, others = islands()
     rng = np.random.default_rng(0)
     pair = pair_groups(group_cells(x, 40, rng), group_cells(y, 40, rng))
-    found = pair.solve(propose(pair, rng), (0.1,))
+    found = pair.solve(propose_plans(pair, rng), (0.1,))
     assert accuracy(found[0].plan, pair.left, pair.right, types, others) > 0.95
 
 
@@ -151,7 +151,7 @@ def test_an_exchange_mends_two_types_in_each_others_place():
     start = seen[0] @ seen[1].T + 1e-3
     before = pair.solve([start / start.sum()], (0.05,))
     assert accuracy(before[0].plan, pair.left, pair.right, types, others) < 0.9
-    after = exchange(pair, before, rng)
+    after = try_exchanges(pair, before, rng)
     assert accuracy(after[0].plan, pair.left, pair.right, types, others) > 0.95
     assert after[0].agreement > before[0].agreement
 

@@ -20,7 +20,7 @@ POOR = Evidence(0.5, 0.0, 1.2)
 @pytest.fixture
 def few(monkeypatch):
     monkeypatch.setattr(searching, "FEW", 25)
-    monkeypatch.setattr(searching, "STARTS", 60)
+    monkeypatch.setattr(searching, "RANDOM_STARTS", 60)
 
 
 def even(views):

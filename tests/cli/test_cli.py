@@ -18,7 +18,7 @@ from invarot import InputError, __version__, cli
 from invarot.cli.app import app
 from invarot.translation import load
 from invarot.words import Vectors, read_vectors, write_vectors
-from invarot.words.spelling import SIZE, SPELLING
+from invarot.words.spelling import SPELLING_COORDINATES, SPELLING_WEIGHT
 
 from ..commands import make_runner
 from ..translation.pairs import rotated_pair
@@ -175,9 +175,9 @@ def test_quiet_is_quiet(folder):
 def test_spelling_is_stored_and_used(folder):
     given = ("--spelling", "--json", "--preset", "fast", "--mapped")
     done = invarot("align", folder / "a.vec", folder / "b.npz", "-o", folder / "s", *given)
-    assert json.loads(done.stdout)["steps"][4]["values"]["weight"] == SPELLING
-    assert load(folder / "s").steps[4].values["weight"] == SPELLING
-    assert (folder / "s-mapped.source.vec").read_text().startswith(f"300 {12 + SIZE}\n")
+    assert json.loads(done.stdout)["steps"][4]["values"]["weight"] == SPELLING_WEIGHT
+    assert load(folder / "s").steps[4].values["weight"] == SPELLING_WEIGHT
+    assert (folder / "s-mapped.source.vec").read_text().startswith(f"300 {12 + SPELLING_COORDINATES}\n")
     found = json.loads(invarot("translate", folder / "s", "Twaa", "--json", "--reverse").stdout)["Twaa"]
     plain = json.loads(invarot("translate", folder / "m", "Twaa", "--json", "--reverse").stdout)["Twaa"]
     assert found[0]["word"] == plain[0]["word"] == "waa"

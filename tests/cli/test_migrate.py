@@ -139,7 +139,7 @@ def apply(self, vectors):
     time.sleep(0.05)  # so that a kill falls between two batches, or into one
     return inner(self, vectors)
 copying.Adapter.apply = apply
-copying.SIZE = 16
+copying.BATCH_ROWS = 16
 copying.map_store.__kwdefaults__["size"] = 16
 sys.argv = ["invarot", "migrate", *sys.argv[1:]]
 main()

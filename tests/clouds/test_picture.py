@@ -9,7 +9,7 @@ import pytest
 
 from invarot import InputError, MissingExtra
 from invarot.clouds import draw_registration, register
-from invarot.clouds.picture import FAINT, SOLID, _scatter, find_axes
+from invarot.clouds.picture import FAINT, SOLID, _scatter, find_view
 
 from .pairs import moved_pair
 
@@ -31,7 +31,7 @@ def test_formats(tmp_path, pair, suffix):
 
 def test_axes_are_the_longest_two():
     points = np.random.default_rng(0).standard_normal((500, 3)) * [1, 5, 3] + 7
-    centre, axes = find_axes(points)
+    centre, axes = find_view(points)
     np.testing.assert_allclose(centre, points.mean(axis=0))
     np.testing.assert_allclose(axes, [[0, 0], [1, 0], [0, 1]], atol=0.2)
 

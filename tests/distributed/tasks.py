@@ -158,7 +158,7 @@ def cut_targets():
     """The same problems with y on every rank and cut, over two and four ranks, in blocks of a few rows; and a given map in stages."""
     from invarot.distributed import shards
 
-    shards.BLOCK = 5 * 8 * 40  # 40 rows at a time
+    shards.PASSED_BYTES = 5 * 8 * 40  # 40 rows at a time
     x, y, turn = clouds()
     start = np.linalg.qr(turn + 0.1)[0]
     cases = {

@@ -15,8 +15,9 @@ import pytest
 from invarot import InputError, MissingExtra
 from invarot.experiments import NAMES, Context, find, reproduce
 from invarot.experiments.findings import Finding
+from invarot.experiments.finished import append_finished, read_finished
 from invarot.experiments.provenance import describe_commit, describe_machine
-from invarot.experiments.run import Cell, Experiment
+from invarot.experiments.run import Cell, Experiment, run_cells
 
 pytest.importorskip("matplotlib")
 
@@ -82,6 +83,36 @@ def test_a_killed_process_loses_only_the_cell_it_was_in(tmp_path):
     lines = (tmp_path / "cells.jsonl").read_text().splitlines()
     assert lines[:3] == kept
     assert json.loads(lines[3])["name"] == "ccc"
+
+
+def test_two_runs_in_one_folder_keep_the_cells_of_both(tmp_path):
+    log = []
+    first, second = make(log), make(log)
+    cells = list(first.cells(None))
+
+    def both(context):
+        """While the first cell of one run is at work, another run does the second one, and ends."""
+
+        def work():
+            run_cells(second, Context(tmp_path, only=("bb",)), tell=log.append)
+            return cells[0].work()
+
+        return [Cell("a", work), *cells[1:]]
+
+    _, found = run_cells(replace(first, cells=both), Context(tmp_path, only=("a",)), tell=log.append)
+    assert [one["name"] for one in found] == ["a", "bb"]
+    lines = (tmp_path / "cells.jsonl").read_text().splitlines()
+    assert [json.loads(line)["name"] for line in lines[1:]] == ["a", "bb"]
+
+
+def test_a_line_cut_short_spoils_no_other(tmp_path):
+    log = []
+    store = tmp_path / "cells.jsonl"
+    run_cells(make(log), Context(tmp_path, only=("a",)), tell=log.append)
+    with store.open("a") as stream:
+        stream.write('{"name": "b')  # by a program that is killed here
+    append_finished(store, {"name": "ccc", "seconds": 0, "rows": []})
+    assert list(read_finished(store, Context(tmp_path).identity())) == ["a", "ccc"]
 
 
 def test_a_line_cut_short_is_done_again(tmp_path):

@@ -62,3 +62,21 @@ def test_best_scale_is_the_least_squares_one(cloud):
     moment = (points * weights[:, None]).T @ target
     assert best_scale(moment, weighted_second_moment(points, weights), turn) == pytest.approx(2.5)
     assert best_scale(np.zeros((3, 3)), np.zeros((3, 3)), turn) == 1.0
+
+
+@pytest.mark.parametrize("center", [False, True])
+def test_few_points_are_as_far_apart_in_their_span(lib, center):
+    points = np.random.default_rng(0).normal(size=(6, 40)) + 3
+    weights = lib.array(np.full(6, 1 / 6))
+    whole = make_frame(lib.array(points), weights, center=center, whiten=False, unit=True)
+    frame = whole.restrict(lib.array(points))
+    inside = frame.enter(lib.array(points))
+    assert inside.shape == (6, 6)
+    gram = [lib.numpy(one @ one.T) for one in (inside, whole.enter(lib.array(points)))]
+    np.testing.assert_allclose(*gram, atol=1e-12)
+    np.testing.assert_allclose(lib.numpy(frame.leave(inside)), points, atol=1e-12)
+    turned = whole.restrict(lib.array(points[::-1].copy()))
+    np.testing.assert_allclose(
+        lib.numpy(turned.linear), lib.numpy(frame.linear), atol=1e-9
+    )  # whatever the order of rows
+    assert whole.restrict(lib.array(np.eye(40))) is whole

@@ -87,7 +87,7 @@ def test_an_unfinished_copy_of_something_else(both, tmp_path):
     with pytest.raises(Stops):
         migration.map_store(both[0], new, found(both).adapter, size=128, on_rows=_stop)
     np.save(tmp_path / "other.npy", TEXTS[600:] @ TURN)
-    with pytest.raises(InputError, match="expected to go on with an unfinished copy with sample"):
+    with pytest.raises(InputError, match="expected the sample of the unfinished copy there"):
         migration.find_unfinished(both[0], stores.open(tmp_path / "other.npy"), new)
 
 
@@ -247,7 +247,7 @@ def test_the_estimate_without_pairs_falls_with_what_two_clouds_disagree_on():
     assert estimate_recall(np.eye(20), cloud(300), cloud(1500), cloud(300), new, store=10**6).value < near.value
     assert near.value > far.value
     assert not near.measured
-    assert any("--check-pairs" in line for line in near.meaning)
+    assert any("check_pairs=" in line for line in near.meaning)
 
 
 def test_the_estimate_is_the_same_in_both_directions_whatever_the_dimensions():
@@ -289,7 +289,7 @@ def test_a_sample_is_drawn_from_all_rows(both):
 
 def test_an_id_twice(tmp_path):
     np.savez(tmp_path / "twice.npz", vectors=np.eye(3), ids=np.array(["a", "b", "a"]))
-    with pytest.raises(InputError, match="expected a different id in every row, got 1 ids again"):
+    with pytest.raises(InputError, match="expected a different id in every row, got 1 repeated ids"):
         draw(stores.open(tmp_path / "twice.npz"), 10, np.random.default_rng(0))
 
 
@@ -351,7 +351,7 @@ def test_files_that_are_no_adapters(tmp_path):
     with pytest.raises(InputError, match="to match its checksum"):
         migration.load(path)
     path.write_bytes(content[:50])
-    with pytest.raises(InputError, match="truncated, altered or another file"):
+    with pytest.raises(InputError, match="truncated, altered or another kind of file"):
         migration.load(path)
     with pytest.raises(InputError, match="expected 6 columns"):
         Adapter(TURN).apply(np.ones((1, 3)))

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from invarot.report.dynamics import find_runs
-from invarot.report.figures import Run, line_chart, log_ticks, nice_ticks, probability_scale
+from invarot.report.figures import StageLine, line_chart, log_ticks, nice_ticks, probability_scale
 from invarot.report.markup import element, number, percent, shorten, text
-from invarot.report.scatter import Room, fit, pairs_picture, text_width
+from invarot.report.scatter import Room, fit_to_panel, pairs_picture, text_width
 from invarot.report.spaces import principal_plane, project, sample_rows, variance_share
 
 
@@ -46,7 +46,11 @@ def corners(chart):
 
 def test_a_line_follows_its_values():
     chart = line_chart(
-        "c", [1.0, math.nan, 3.0, 2.0, 10.0], title="t", description="d", runs=[Run("a", 0, 3, True), Run("b", 3, 5)]
+        "c",
+        [1.0, math.nan, 3.0, 2.0, 10.0],
+        title="t",
+        description="d",
+        runs=[StageLine("a", 0, 3, True), StageLine("b", 3, 5)],
     )
     first, second = corners(chart)
     assert len(first) == len(second) == 2  # the missing value is no corner
@@ -115,10 +119,10 @@ def test_pairs_are_labelled_by_frequency_and_joined():
 
 
 def test_fit_fills_the_panel_and_points_up():
-    placed = fit(np.array([[0.0, 5.0], [2.0, 5.0], [1.0, 5.0]]), (100, 60))
+    placed = fit_to_panel(np.array([[0.0, 5.0], [2.0, 5.0], [1.0, 5.0]]), (100, 60))
     assert placed[:, 0].tolist() == [14, 86, 50]
     assert placed[:, 1].tolist() == [30, 30, 30]
-    assert fit(np.array([[0.0, 0.0], [0.0, 1.0]]), (100, 60))[:, 1].tolist() == [46, 14]
+    assert fit_to_panel(np.array([[0.0, 0.0], [0.0, 1.0]]), (100, 60))[:, 1].tolist() == [46, 14]
 
 
 def test_the_plane_holds_the_largest_directions():

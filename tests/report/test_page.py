@@ -208,7 +208,7 @@ def test_the_same_model_gives_the_same_page(model, tmp_path):
 def test_a_large_vocabulary_is_looked_up_in_part_and_says_so(model, tmp_path, monkeypatch):
     for module in ("contents", "listing"):
         monkeypatch.setattr(f"invarot.report.{module}.SEARCHED", 40)
-    monkeypatch.setattr("invarot.report.contents.ROWS", 10)
+    monkeypatch.setattr("invarot.report.contents.TABLE_ROWS", 10)
     tree, _ = read_page(written(model, tmp_path))
     section = next(node for node in tree.all("section") if node.get("id") == "translations")
     assert "The first 10 of 50 source words" in section.text

@@ -16,7 +16,7 @@ MANY = 2 * ROWS
 
 @pytest.fixture(autouse=True)
 def _fewer_rows(monkeypatch):
-    monkeypatch.setattr("invarot.starts.glance.ROWS", ROWS)
+    monkeypatch.setattr("invarot.starts.glance.PROFILED_ROWS", ROWS)
 
 
 def look(x, y):

@@ -5,7 +5,7 @@ import pytest
 
 from invarot.starts.profiles import (
     canonical_order,
-    describe,
+    describe_points,
     gram_factor,
     principal,
     quantile_edges,
@@ -57,7 +57,7 @@ def test_profiles_do_not_see_rotations(standardise):
     turn = np.linalg.qr(rng.standard_normal((5, 5)))[0]
     a = np.full(30, 1 / 30)
     kinds = {"powers": (0.25, 1.0), "distances": True, "quantiles": 16, "standardise": standardise}
-    np.testing.assert_allclose(describe(x @ turn, a, **kinds), describe(x, a, **kinds), atol=1e-6)
+    np.testing.assert_allclose(describe_points(x @ turn, a, **kinds), describe_points(x, a, **kinds), atol=1e-6)
 
 
 def test_canonical_order_follows_the_points():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from invarot.retrieval.thinning import thin
-from invarot.starts.neighbourhoods import describe_neighbourhoods
+from invarot.starts.neighbourhoods import yield_descriptors
 from invarot.starts.votes import find_candidates, fit_rigid, vote_for_maps
 
 
@@ -17,14 +17,14 @@ def turned(seed=0, n=300, d=3):
 
 def test_descriptors_do_not_depend_on_coordinates():
     x, turn, shift = turned()
-    kinds = (describe_neighbourhoods(points, balls=True) for points in (x, x @ turn + shift))
+    kinds = (yield_descriptors(points, balls=True) for points in (x, x @ turn + shift))
     for one, other in zip(*kinds, strict=True):  # a point on the edge of a ball is inside or outside by rounding
         assert np.mean(np.abs(one - other) > 1e-9) < 0.02
 
 
 def test_similar_neighbourhoods_are_candidates():
     x, turn, shift = turned()
-    left, right = (next(describe_neighbourhoods(points, balls=False)) for points in (x, (x @ turn + shift)[::-1]))
+    left, right = (next(yield_descriptors(points, balls=False)) for points in (x, (x @ turn + shift)[::-1]))
     i, j = find_candidates(left, right)
     assert np.mean(i + j == len(x) - 1) > 0.15
     assert set(i[i + j == len(x) - 1]) == set(range(len(x)))

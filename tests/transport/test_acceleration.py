@@ -71,7 +71,8 @@ def test_few_sweeps_are_plain_sweeps():
     """An inexact solve is not touched: the first sweeps have no past to combine."""
     parts, epsilon = slow_problem()
     quick, plain = (
-        solve(_NumPy, parts, epsilon, accelerate=mode, tol=0.0, max_iter=acceleration.AFTER) for mode in (True, False)
+        solve(_NumPy, parts, epsilon, accelerate=mode, tol=0.0, max_iter=acceleration.PLAIN_SWEEPS)
+        for mode in (True, False)
     )
     np.testing.assert_array_equal(quick.v, plain.v)
 
@@ -111,7 +112,7 @@ def test_a_combination_gone_wrong_is_undone():
     b = np.full(3, 1 / 3)
     ahead = Anderson(b)
     v, error = np.zeros((1, 3)), np.asarray([1.0])
-    for _ in range(acceleration.AFTER):
+    for _ in range(acceleration.PLAIN_SWEEPS):
         fresh = 0.9 * v + np.asarray([[0.1, -0.1, 0.0]])
         v, error = ahead.propose(v, fresh, error, 0.0), 0.9 * error
     assert not np.allclose(v, fresh)  # combined: about where the geometric series ends

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from invarot.words import Gold, Preprocessing, Vectors, load_core_pair, read_vectors
-from invarot.words.core import decode_rows, encode_rows
+from invarot.words.core import decode_vectors, encode_rows
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def test_gold_fits_the_vectors(pair: tuple[Vectors, Vectors, list[tuple[str, str
 def test_codes_are_close_to_the_vectors() -> None:
     x = np.random.default_rng(0).standard_normal((50, 100)).astype(np.float32)
     x[3] = 0
-    back = decode_rows(*encode_rows(x))
+    back = decode_vectors(*encode_rows(x))
     assert back.dtype == np.float32
     assert np.abs(back - x).max() <= 0.5 * np.abs(x).max() / 31 * 1.001
     np.testing.assert_array_equal(back[3], 0)

@@ -70,7 +70,7 @@ def test_blocks_smaller_than_the_file_change_nothing(tmp_path: Path, monkeypatch
     lines = [f"w{i} " + " ".join(f"{v:.9g}" for v in row) for i, row in enumerate(table.tolist())]
     path = write(tmp_path / "a.vec", "200 7\n" + "\n".join(lines))
     for size in (16, 100, 1000):
-        monkeypatch.setattr(text, "BLOCK", size)
+        monkeypatch.setattr(text, "TEXT_BLOCK", size)
         found = read_vectors(path)
         np.testing.assert_array_equal(found.vectors, table)
         assert found.words == tuple(f"w{i}" for i in range(200))
@@ -166,7 +166,7 @@ def test_the_header_decides_a_tie(tmp_path: Path) -> None:
 
 
 def test_blank_lines_after_the_header(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text, "BLOCK", 6)
+    monkeypatch.setattr(text, "TEXT_BLOCK", 6)
     assert read_vectors(write(tmp_path / "a.vec", "2 3\n\n\n\n\n" + PLAIN)).words == WORDS
 
 
@@ -215,7 +215,7 @@ def test_files_that_hold_no_vectors(tmp_path: Path, content: bytes, match: str) 
 
 def test_a_file_without_line_breaks_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text, "LONGEST_LINE", 1000)
-    monkeypatch.setattr(text, "BLOCK", 512)
+    monkeypatch.setattr(text, "TEXT_BLOCK", 512)
     with pytest.raises(InputError, match="no line break"):
         read_vectors(write(tmp_path / "a.vec", b"x" * 5000))
 

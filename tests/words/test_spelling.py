@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from invarot.words.spelling import SIZE, add_spelling, spelling, usable_weight
+from invarot.words.spelling import SPELLING_COORDINATES, add_spelling, spelling, usable_weight
 
 RUSSIAN = str.maketrans("abcdefghijklmnopqrstuvwxyz", "абцдефгхийклмнопярстувщжыз")
 
@@ -28,7 +28,7 @@ def test_the_cosine_is_that_of_the_runs_of_letters():
     found = spelling(words)
     np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, rtol=1e-5)
     for i, j in itertools.combinations(range(len(words)), 2):
-        assert found[i] @ found[j] == pytest.approx(exact(words[i], words[j]), abs=4 / SIZE**0.5)
+        assert found[i] @ found[j] == pytest.approx(exact(words[i], words[j]), abs=4 / SPELLING_COORDINATES**0.5)
 
 
 def test_capitals_accents_and_the_rest_of_the_list_do_not_matter():
@@ -49,7 +49,7 @@ def test_another_alphabet_is_left_alone():
 
 def test_nothing_to_read_is_zero():
     assert not spelling([""]).any()
-    assert spelling([]).shape == (0, SIZE)
+    assert spelling([]).shape == (0, SPELLING_COORDINATES)
     assert np.isfinite(spelling(["\ud800", "語", "\u0301"])).all()
 
 

@@ -19,7 +19,7 @@ from ..checks import (
     common_dtype,
 )
 from ..errors import InputError, NotAligned
-from ..logs import Watch, combine, log, run
+from ..logs import Watch, combine, log_line, run
 from ..threads import own_threads
 from .improve.improve import improve
 from .judging.hints import advise
@@ -140,11 +140,11 @@ def align(
     came, x, y = _check_clouds(x, y, device)
     a, b = check_weights(a, "a", x), check_weights(b, "b", y)
 
+    part = check_overlap(overlap)
     problem = pose(
         x, y, a, b, maps=maps, solver=solver, translate=translate, scale=scale, ordered=search.ordered,
-        on_step=combine(on_step, Watch()),
+        on_step=combine(on_step, Watch()), restrict=part is None,
     )  # fmt: skip
-    part = check_overlap(overlap)
     if part is not None:
         check_partial(maps, solver, search)
     problem, seeds = _add_known_pairs(problem, seeds, search.seed_weight, a, b)
@@ -152,7 +152,7 @@ def align(
     asked = check_asked(problem, start, n_starts, effort, seeds, search, side)
 
     with run(), own_threads():
-        log(f"align: {x.shape[0]:,} × {y.shape[0]:,} points, {x.shape[1]} and {y.shape[1]} dimensions")
+        log_line(f"align: {x.shape[0]:,} × {y.shape[0]:,} points, {x.shape[1]} and {y.shape[1]} dimensions")
         if part is None:
             found = run_search(problem, asked, generator)
             problem = weigh_seeds_as_points(problem)
@@ -160,7 +160,7 @@ def align(
         else:
             plain, problem = problem, allow_unmatched(problem, part, translate=translate, rng=generator)
             found = search_partial(problem, plain, asked, generator)
-        log("judging: held-out points and reflected maps")
+        log_line("judging: held-out points and reflected maps")
         verdict = judge(problem, found, generator)
     verdict = advise(
         verdict, problem, found.best.map, (x, y, a, b), maps, solver, translate=translate, scale=scale,
@@ -170,7 +170,7 @@ def align(
         maps, solver, search, translate=translate, scale=scale, start=asked.name, effort=effort, n_starts=n_starts,
         seeds=0 if seeds is None else len(seeds), overlap=overlap,
     )  # fmt: skip
-    result = package(problem, found, verdict, x, y, a, b, settings)
+    result = package(problem, found, verdict, x, y, a, b, maps, settings)
 
     if is_torch(x) and not is_torch(came):
         result = result.on_host()

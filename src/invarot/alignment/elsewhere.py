@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..arrays import Array, entries_at_once, namespace, transpose
-from ..retrieval.nearest import BLOCK, nearest
+from ..retrieval.nearest import NEAREST_BLOCK, nearest
 from .problem import Problem
 from .tuning import ELSEWHERE, FEW_POINTS
 
@@ -29,7 +29,7 @@ def share_nearer(z: Array, y: Array, there: Array) -> Floats:
     """Return for each row of ``there`` (s, n) the mean share of y nearer to z (n, d) than the targets it names, in blocks."""
     xp = namespace(z)
     half = xp.sum(y**2, axis=1) / 2
-    step = max(1, entries_at_once(z, BLOCK) // y.shape[0])
+    step = max(1, entries_at_once(z, NEAREST_BLOCK) // y.shape[0])
     total = np.zeros(there.shape[0])
     for begin in range(0, z.shape[0], step):
         rows = slice(begin, begin + step)

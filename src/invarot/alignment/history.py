@@ -20,8 +20,8 @@ class Step:
     ``epsilon`` is relative to the cost scale; ``energy`` is the entropic objective, which decreases at a fixed epsilon;
     ``map_change`` is ‖W − W'‖_F/‖W‖_F; ``plan_change`` the rms change of the images under the plan, of x or, if that has fewer
     dimensions, of y, relative to the other cloud; ``gap`` the duality gap of the map step. Only steps passed to ``on_step``
-    carry the ``map`` of the leading start, in the coordinates of the solve, and ``left``, about how many steps are left in the
-    stage.
+    carry the ``map`` of the leading start, in the coordinates of the solve (with fewer points than dimensions, those of their
+    span), and ``left``, about how many steps are left in the stage.
     """
 
     step: int

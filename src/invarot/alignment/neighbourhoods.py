@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, as_like, device, entries_at_once, namespace, to_numpy, top_k, transpose
-from ..retrieval.nearest import BLOCK
+from ..retrieval.nearest import NEAREST_BLOCK
 from .tuning import DOUBLINGS, NEIGHBOURS, PER_DIMENSION
 
 Table = np.ndarray[Any, np.dtype[np.float64]]
@@ -49,7 +49,7 @@ def describe_neighbourhoods(points: Array, some: Array) -> Neighbourhoods:
     """Describe the rows ``some`` (k,) of at least two points (n, d) by their nearest others, in blocks."""
     xp = namespace(points)
     half = xp.sum(points**2, axis=1) / 2
-    step = max(1, entries_at_once(points, BLOCK) // points.shape[0])
+    step = max(1, entries_at_once(points, NEAREST_BLOCK) // points.shape[0])
     parts = [_describe(points, half, some[begin : begin + step]) for begin in range(0, some.shape[0], step)]
     drift, shape, distances = (xp.concat(list(part)) for part in zip(*parts, strict=True))
     return Neighbourhoods(points[some], drift, shape, distances)

@@ -16,7 +16,7 @@ import numpy as np
 from ..arrays import Array, as_like, namespace, to_numpy
 from ..checks import check_number
 from ..errors import InputError
-from ..geometry.surfaces import Sample, count_directions, measure_relative_gaps
+from ..geometry.surfaces import SurfaceSample, count_directions, measure_relative_gaps
 from ..retrieval.nearest import nearest_distances, neighbour_distances
 from ..retrieval.thinning import FEW_DIMENSIONS
 from .tuning import BRIEF_STEPS, FEW_POINTS, LARGEST_CUT, LOOSER, NEVER_FAR, REPEATS, SAME_ANSWER
@@ -100,7 +100,7 @@ def choose_cut(residual_x: Floats, residual_y: Floats, scales: Scales) -> float:
     return float(cut)
 
 
-def match_on_surfaces(x: Sample, y: Sample, w: Floats) -> tuple[Floats, Floats]:
+def match_on_surfaces(x: SurfaceSample, y: SurfaceSample, w: Floats) -> tuple[Floats, Floats]:
     """Return the shares (n,), (m,) of points that have a counterpart under the map w (d + 1, d), for samples of surfaces.
 
     Distances are taken over the size of both neighbourhoods, since samples are dense in one place and sparse in another. A point

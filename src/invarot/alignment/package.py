@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, namespace, on_cuda, transpose
+from ..arrays import Array, namespace, on_cuda, svd, transpose
 from ..geometry.frames import best_scale
 from ..transport.entropic import correct
 from ..transport.plan import EntropicPlan, extend
 from ..transport.sparse_plan import SparsePlan
 from .candidate import Candidate, Found
 from .history import Status
-from .options import Maps, Search, Solver
+from .options import Maps, Rotations, Search, Solver
 from .problem import Problem
 from .result import Alignment
 from .verdict import Verdict
 
 
 def package(
-    problem: Problem, found: Found, verdict: Verdict, x: Array, y: Array, a: Array, b: Array, settings: dict[str, Any]
-) -> Alignment:
+    problem: Problem, found: Found, verdict: Verdict, x: Array, y: Array, a: Array, b: Array, maps: Maps,
+    settings: dict[str, Any],
+) -> Alignment:  # fmt: skip
     """Return the alignment of the original points."""
     best = found.best
     w = inner = best.map
@@ -34,7 +36,7 @@ def package(
     if problem.scale and problem.overlap is None:
         moment = problem.rows.sum(transpose(problem.x) @ best.plan.apply(problem.y))
         inner = best_scale(moment, problem.second_moment, w) * w
-    matrix = problem.frame_x.linear @ inner @ problem.frame_y.inverse
+    matrix = _complete_map(problem, problem.frame_x.linear @ inner @ problem.frame_y.inverse, maps)
     offset = problem.frame_y.origin - problem.frame_x.origin @ matrix
     plan = _extend_to_all_points(_correct_rounding(problem, best), problem, x, y, a, b, best.map)
     # a part of the rows has no column sums of its own
@@ -62,6 +64,23 @@ def package(
         source=x,
         target=y,
     )
+
+
+def _complete_map(problem: Problem, matrix: Array, maps: Maps) -> Array:
+    """Return the map (dx, dy) that agrees with the matrix on the spans of the clouds, and is of the family.
+
+    Orthogonal maps keep the lengths of all other vectors too; other maps send them to 0.
+    """
+    orthogonal = math.isinf(maps.p) and problem.objective == "simplified" and not maps.whiten
+    if not (problem.restricted and orthogonal):
+        return matrix
+    xp = namespace(matrix)
+    u, s, vt = svd(matrix)
+    rank = min(problem.frame_x.linear.shape[1], problem.frame_y.linear.shape[1])
+    s = xp.concat([s[:rank], xp.ones_like(s[rank:]) * s[0]])
+    if isinstance(maps, Rotations) and float(xp.linalg.det(u) * xp.linalg.det(vt)) < 0:
+        s[-1] = -s[-1]
+    return (u * s) @ vt
 
 
 def describe_options(

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, as_like, machine_epsilon, namespace, to_numpy, transpose
+from ..arrays import Array, as_like, namespace, to_numpy, transpose
 from ..errors import InputError
 from ..geometry.frames import Frame, make_frame, mean_square, weighted_mean, weighted_second_moment
 from ..geometry.orthogonal import RotationGroup
@@ -69,6 +69,15 @@ class Problem:
         return int(max(self.rows.count(self.x), self.columns.count(self.y)))
 
     @property
+    def whole_shape(self) -> tuple[int, int]:
+        """Dimensions of the clouds as they came; ``restricted`` to the span of its points, one has fewer here."""
+        return self.frame_x.linear.shape[0], self.frame_y.linear.shape[0]
+
+    @property
+    def restricted(self) -> bool:
+        return self.whole_shape != (self.frame_x.linear.shape[1], self.frame_y.linear.shape[1])
+
+    @property
     def large(self) -> bool:
         """Whether a solve of all points is costly: high epsilons are then solved on a subsample, and only one answer to the end."""
         return self.largest > 2 * STAGE_POINTS
@@ -78,19 +87,6 @@ class Problem:
         return replace(self, on_step=None)
 
     @property
-    def flat_clouds(self) -> list[str]:
-        """Names of the clouds without extent: all their points are the same, to rounding."""
-        found = []
-        for name, points, weights, frame in (
-            ("x", self.x, self.a, self.frame_x),
-            ("y", self.y, self.b, self.frame_y),
-        ):
-            far = float(namespace(points).sum((frame.origin @ frame.linear) ** 2))
-            if variance(points, weights) <= (64 * machine_epsilon(points)) ** 2 * (mean_square(points, weights) + far):
-                found.append(name)
-        return found
-
-    @property
     def orthogonal(self) -> bool:
         """Whether all maps are orthogonal (times a number) and the objective is their score."""
         return isinstance(self.maps, SchattenBall) and math.isinf(self.maps.p) and self.objective == "simplified"
@@ -98,14 +94,19 @@ class Problem:
 
 def pose(
     x: Array, y: Array, a: Array, b: Array, *, maps: Maps, solver: Solver, translate: bool = False, scale: bool = False,
-    ordered: bool = False, on_step: Observer | None = None, rows: Rows = ALL, columns: Rows = ALL,
+    ordered: bool = False, on_step: Observer | None = None, rows: Rows = ALL, columns: Rows = ALL, restrict: bool = False,
 ) -> Problem:  # fmt: skip
-    """Return the problem for checked points and weights (zero weights allowed)."""
+    """Return the problem for checked points and weights (zero weights allowed).
+
+    ``restrict``: coordinates of the span of a cloud with fewer points than dimensions; what a map does elsewhere changes no score.
+    """
     dx, dy = x.shape[1], y.shape[1]
     check_together(maps, solver, scale, dx, dy)
     unit = scale and not maps.whiten
     frame_x = make_frame(x, a, center=translate, whiten=maps.whiten, unit=unit, rows=rows)
     frame_y = make_frame(y, b, center=translate, whiten=maps.whiten, unit=unit, rows=columns)
+    if restrict:
+        frame_x, frame_y = frame_x.restrict(x), frame_y.restrict(y)
     inside_x, inside_y = frame_x.enter(x)[a > 0], frame_y.enter(y)[b > 0]
     weight_x, weight_y = a[a > 0], b[b > 0]
     square_x, square_y = mean_square(inside_x, weight_x, rows), mean_square(inside_y, weight_y, columns)
@@ -129,7 +130,7 @@ def pose(
         mean_square_y=square_y,
         cost_scale=cost_scale,
         variance_scale=variance_scale,
-        maps=maps.ball,
+        maps=maps.ball if (inside_x.shape[1], inside_y.shape[1]) == (dx, dy) else SchattenBall(float(maps.p), size),
         objective=solver.objective,
         scale=scale,
         ordered=ordered,

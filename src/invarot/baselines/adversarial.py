@@ -33,7 +33,7 @@ class Epoch:
 
 
 @dataclass
-class Progress:
+class Training:
     """The progress of one run."""
 
     rate: float
@@ -131,7 +131,7 @@ def adversarial_runs(
     clouds = _make_clouds(sides, words, length)
     where = clouds[0][0].device
     seeds = [int(check_rng(rng).integers(2**31)) for rng in rngs]
-    runs = [Progress(rate, as_like(np.eye(x.shape[1]), x)) for x, *_ in sides]
+    runs = [Training(rate, as_like(np.eye(x.shape[1]), x)) for x, *_ in sides]
     rounds = max(1, epoch_size // (batch * checkpoints))
     with torch.random.fork_rng(devices=[where] if where.type == "cuda" else []):
         games = Games(clouds, seeds, batch=batch, hidden=hidden, judge_rounds=discriminator_steps, dropout=dropout,
@@ -157,7 +157,7 @@ def adversarial_runs(
 
 
 def refine_run(
-    run: Progress, x: Array, y: Array, rounds: int, words: int = 15_000, criterion_words: int = 10_000
+    run: Training, x: Array, y: Array, rounds: int, words: int = 15_000, criterion_words: int = 10_000
 ) -> None:
     """Repeat mutual CSLS pairs and Procrustes ``rounds`` times; the map of the best criterion is kept.
 

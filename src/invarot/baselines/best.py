@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from ..arrays import Array, device, namespace, top_k, transpose
-from ..retrieval.scores import blocks, each_block
+from ..retrieval.scores import each_block, slice_rows
 
 GROUP = 16
 WIDE = 8192  # with fewer columns, plain top k
 
 
-def best(x: Array, y: Array, count: int, *, lowered: Array | None = None) -> tuple[Array, Array]:
+def find_best(x: Array, y: Array, count: int, *, lowered: Array | None = None) -> tuple[Array, Array]:
     """Return the ``count`` rows of ``y`` with the largest ⟨xᵢ, yⱼ⟩ − lowered[j], best first, and their values; both (n, count)."""
     xp = namespace(x)
     if lowered is not None:  # one more coordinate subtracts it inside the product
@@ -19,7 +19,7 @@ def best(x: Array, y: Array, count: int, *, lowered: Array | None = None) -> tup
     def work(rows: slice) -> tuple[Array, Array]:
         return grouped_top_k(x[rows] @ transpose(y), count)
 
-    parts = list(each_block(work, blocks(x, y, None), x))
+    parts = list(each_block(work, slice_rows(x, y, None), x))
     values, found = (xp.concat(column) for column in zip(*parts, strict=True))
     return found, values
 

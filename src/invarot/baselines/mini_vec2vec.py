@@ -18,7 +18,7 @@ from .outcome import as_alignment, change, check_pair, record
 
 NAME = "mini-vec2vec"
 SUBSAMPLE = 10_000  # points that are clustered in a run
-ROUNDS = 10  # of Lloyd's iteration from the mapped centroids, in the second refinement
+LLOYD_ROUNDS = 10  # of Lloyd's iteration from the mapped centroids, in the second refinement
 
 
 def mini_vec2vec(
@@ -160,7 +160,7 @@ def _refine_by_clusters(x: Array, y: Array, w: Array, clusters: int, rng: np.ran
     label = to_numpy(nearest(mapped, first))
     source = _means(to_numpy(x), label, first.shape[0])
     target = to_numpy(first).astype(np.float64)
-    for _ in range(ROUNDS):
+    for _ in range(LLOYD_ROUNDS):
         label_y = to_numpy(nearest(y, as_like(target, y)))
         means = _means(to_numpy(y), label_y, len(target))
         target = np.where(np.isfinite(means), means, target)

@@ -15,7 +15,7 @@ from ..checks import check_count, check_number, check_rng
 from ..geometry.orthogonal import polar
 from ..retrieval.common_space import common_space
 from ..retrieval.neighbours import neighbours
-from .best import best
+from .best import find_best
 from .outcome import as_alignment, change, check_pair, record
 
 DEEPEST = 64  # neighbours used for a stochastic dictionary: keeping 1 in 10, all 64 are dropped once in 850
@@ -138,14 +138,14 @@ def _draw_both(
 def _csls_penalty(x: Array, y: Array, csls_k: int) -> Array:
     """Return half the mean cosine to the nearest few: the CSLS penalty."""
     xp = namespace(x)
-    return xp.mean(best(x, y, min(csls_k, y.shape[0]))[1], axis=1) / 2
+    return xp.mean(find_best(x, y, min(csls_k, y.shape[0]))[1], axis=1) / 2
 
 
 def _draw(x: Array, y: Array, lowered: Array, keep: float, rng: np.random.Generator) -> tuple[Array, float]:
     """Return the best row of y among randomly kept ones for each row of x, and the mean cosine of the best of all."""
     xp = namespace(x)
     ranks = np.minimum(rng.geometric(keep, x.shape[0]), min(DEEPEST, y.shape[0])) - 1
-    found, _ = best(x, y, int(ranks.max()) + 1, lowered=lowered)
+    found, _ = find_best(x, y, int(ranks.max()) + 1, lowered=lowered)
     cosine = float(xp.mean(xp.sum(x * y[found[:, 0]], axis=1)))
     if int(ranks.max()) == 0:
         return found[:, 0], cosine

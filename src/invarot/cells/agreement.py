@@ -16,8 +16,8 @@ Floats = np.ndarray[Any, Any]
 Views = dict[str, Floats]
 
 NEAREST = 0.03  # share of the cells that one step of the diffusion reaches
-STEPS = 4  # of the diffusion
-AXES = 8  # leading axes whose directions are compared
+DIFFUSION_STEPS = 4  # of the diffusion
+COMPARED_AXES = 8  # leading axes whose directions are compared
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def diffuse(points: Floats, weights: Floats) -> Floats:
     near = np.exp(-far / np.outer(width, width))
     root, total = np.sqrt(weights), near @ weights
     step = near * np.outer(root, root) / np.sqrt(np.outer(total, total))
-    return np.linalg.matrix_power(step, STEPS) / np.outer(root, root)
+    return np.linalg.matrix_power(step, DIFFUSION_STEPS) / np.outer(root, root)
 
 
 def compare_kernels(x: Floats, y: Floats, plan: Floats) -> float:
@@ -84,7 +84,7 @@ def share_directions(x: Floats, y: Floats, plan: Floats) -> float:
 def _whiten(points: Floats, weights: Floats) -> Floats:
     centred = points - weights @ points
     values, axes = np.linalg.eigh((centred * weights[:, None]).T @ centred)
-    kept = np.flatnonzero(values > 1e-9 * values[-1])[-AXES:]
+    kept = np.flatnonzero(values > 1e-9 * values[-1])[-COMPARED_AXES:]
     found: Floats = centred @ axes[:, kept] / np.sqrt(values[kept])
     return found
 

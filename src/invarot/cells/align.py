@@ -12,15 +12,17 @@ from ..alignment.verdict import SOUND
 from ..checks import check_choice, check_count, check_rng
 from ..errors import InputError, NotAligned
 from .assays import Joined, join_assays, matched_shares
-from .graph import NEIGHBOURS
+from .graph import GRAPH_NEIGHBOURS
 from .plans import keep_largest
-from .preparation import ROWS, VIEWS
+from .preparation import ROW_KINDS, VIEWS
 from .search import Choice
 from .solve import agreement
 from .tables import JOINT, KEY, MATCHED, PLAN, take_embedding, take_sides
 
 KNOWN = (*VIEWS, "whitened")
-LEAST = 2 * (NEIGHBOURS + 1)  # cells: each half is searched by itself, and has to hold the neighbours of a cell
+LEAST_CELLS = 2 * (
+    GRAPH_NEIGHBOURS + 1
+)  # cells: each half is searched by itself, and has to hold the neighbours of a cell
 
 
 def align(
@@ -75,7 +77,7 @@ def align(
     """
     left, right = take_sides(rna, atac)
     names = _check_views(views)
-    check_choice(rows, "rows", ("auto", *ROWS))
+    check_choice(rows, "rows", ("auto", *ROW_KINDS))
     check_count(plan_entries, "plan_entries")
     if not isinstance(use, (tuple, list)) or len(use) != 2:
         raise InputError(f'use: expected two keys, such as ("X_pca", "X_lsi"), got {use!r}')
@@ -84,9 +86,9 @@ def align(
     generator = check_rng(rng)
     points = take_embedding(left, use[0], "rna"), take_embedding(right, use[1], "atac")
     for one, name in zip(points, ("rna", "atac"), strict=True):
-        if len(one) < LEAST:
+        if len(one) < LEAST_CELLS:
             raise InputError(
-                f"{name}: expected at least {LEAST} cells, got {len(one)}; pass more, or use invarot.align"
+                f"{name}: expected at least {LEAST_CELLS} cells, got {len(one)}; pass more, or use invarot.align"
             )
 
     joined = join_assays(*points, views=names, rows=rows, overlap=overlap, rng=generator, device=device)

@@ -9,12 +9,12 @@ import numpy as np
 Floats = np.ndarray[Any, Any]
 Views = dict[str, Floats]
 
-SWEEPS = 7  # of Sinkhorn, between two updates of the maps
-ROUNDS = 2  # of map and plan at each epsilon
-TINY = 1e-30
+MAP_SWEEPS = 7  # of Sinkhorn, between two updates of the maps
+MAP_ROUNDS = 2  # of map and plan at each epsilon
+LEAST_MASS = 1e-30
 
 
-def alternate(x: Views, y: Views, a: Floats, b: Floats, plans: Floats, *, epsilons: tuple[float, ...]) -> Floats:
+def fit_plans(x: Views, y: Views, a: Floats, b: Floats, plans: Floats, *, epsilons: tuple[float, ...]) -> Floats:
     """Return plans (s, n, m) that fit every view, each improved from one of ``plans``.
 
     In turn: the rigid map of each view that fits the plan best (about the means, and at the size, of the matched cells), and
@@ -22,7 +22,7 @@ def alternate(x: Views, y: Views, a: Floats, b: Floats, plans: Floats, *, epsilo
     """
     g = np.zeros((len(plans), plans.shape[2]), np.float32)
     for epsilon in epsilons:
-        for _ in range(ROUNDS):
+        for _ in range(MAP_ROUNDS):
             plans, g = couple(view_cost(x, y, plans), a, b, epsilon, g)
     return plans
 
@@ -48,7 +48,7 @@ def _fit(x: Floats, y: Floats, plans: Floats, rows: Floats, columns: Floats) -> 
 
 def _size(points: Floats, weights: Floats) -> Floats:
     square = np.einsum("sn,snd->s", weights, points**2)
-    return np.sqrt(np.maximum(square, TINY))[:, None, None]
+    return np.sqrt(np.maximum(square, LEAST_MASS))[:, None, None]
 
 
 def couple(cost: Floats, a: Floats, b: Floats, epsilon: float, g: Floats) -> tuple[Floats, Floats]:
@@ -57,12 +57,12 @@ def couple(cost: Floats, a: Floats, b: Floats, epsilon: float, g: Floats) -> tup
     gain = (g[:, None, :] - cost) / np.float32(epsilon) + np.log(a)[:, :, None] + np.log(b)[:, None, :]
     kernel = np.exp(gain - gain.max(2)[:, :, None])  # the largest entry of each row is 1, whatever the potentials were
     v = np.ones_like(g)
-    for _ in range(SWEEPS):
-        u = a / np.maximum(_apply(kernel, v), TINY)
-        v = b / np.maximum(_apply(np.swapaxes(kernel, 1, 2), u), TINY)
+    for _ in range(MAP_SWEEPS):
+        u = a / np.maximum(_apply(kernel, v), LEAST_MASS)
+        v = b / np.maximum(_apply(np.swapaxes(kernel, 1, 2), u), LEAST_MASS)
     plans = kernel * u[:, :, None] * v[:, None, :]
     plans /= plans.sum((1, 2), keepdims=True)
-    return plans, g + np.float32(epsilon) * np.log(v + TINY)
+    return plans, g + np.float32(epsilon) * np.log(v + LEAST_MASS)
 
 
 def _apply(kernel: Floats, vector: Floats) -> Floats:

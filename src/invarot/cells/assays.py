@@ -12,7 +12,7 @@ from ..arrays import to_numpy
 from .embedding import meet
 from .lacking import find_counterparts
 from .preparation import choose_rows, length_noise, make_views, scale_rows
-from .solve import Solved, solve
+from .solve import SolvedViews, solve
 
 Floats = np.ndarray[Any, Any]
 
@@ -22,7 +22,7 @@ class Joined:
     """Both assays in one space, and how they came there."""
 
     spaces: tuple[Floats, Floats]  # (n, d), (m, d)
-    solved: Solved
+    solved: SolvedViews
     rows: tuple[str, ...]  # how the rows of each assay were scaled
     noise: tuple[float, ...]  # of the lengths of their rows
 

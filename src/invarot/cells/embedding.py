@@ -10,12 +10,12 @@ from ..arrays import to_numpy, unit_rows
 from ..errors import InputError
 from .graph import nearest_cells
 from .preparation import scale_rows
-from .tables import JOINT, KEY, check_table, take_embedding, take_joint
+from .tables import JOINT, KEY, check_anndata, take_embedding, take_joint
 
 Floats = np.ndarray[Any, Any]
 Views = dict[str, Floats]
 
-NEIGHBOURS = 5  # that place a new cell
+PLACING_NEIGHBOURS = 5  # that place a new cell
 SHARED = 0.25  # power of the singular values
 
 
@@ -61,7 +61,7 @@ def embed(table: Any, *, like: Any, use: str | None = None) -> Floats:
     -------
     (n, d) array
     """
-    check_table(table, "table")
+    check_anndata(table, "table")
     joint = take_joint(like, "like")
     facts = like.uns[KEY]
     key = use or str(facts["use"])
@@ -80,7 +80,9 @@ def place_cells(x: Floats, old: Floats, joint: Floats, *, rows: str) -> Floats:
     """
     x, old = (scale_rows(one, rows) for one in (x, old))
     centre = old.mean(0)
-    near, distances = nearest_cells(to_numpy(unit_rows(x - centre)), to_numpy(unit_rows(old - centre)), NEIGHBOURS)
+    near, distances = nearest_cells(
+        to_numpy(unit_rows(x - centre)), to_numpy(unit_rows(old - centre)), PLACING_NEIGHBOURS
+    )
     placed: Floats = joint[near].mean(1)
     same = distances[:, 0] <= 1e-6
     placed[same] = joint[near[same, 0]]

@@ -14,10 +14,10 @@ from ..threads import map_blocks
 Floats = np.ndarray[Any, Any]
 Ints = np.ndarray[Any, Any]
 
-NEIGHBOURS = 15
-DIMENSIONS = 10
+GRAPH_NEIGHBOURS = 15
+GRAPH_DIMENSIONS = 10
 LANDMARKS = 500  # cells whose paths to all others are computed; the rest are placed by theirs to these
-BLOCK = 1 << 22
+GRAPH_BLOCK = 1 << 22
 
 
 def nearest_cells(queries: Floats, cells: Floats, k: int, *, itself: bool = False) -> tuple[Ints, Floats]:
@@ -27,7 +27,7 @@ def nearest_cells(queries: Floats, cells: Floats, k: int, *, itself: bool = Fals
     """
     half = (cells**2).sum(1) / 2
     k = min(k, len(cells) - itself)
-    step = max(1, BLOCK // len(cells))
+    step = max(1, GRAPH_BLOCK // len(cells))
 
     def work(rows: slice) -> tuple[Floats, Ints]:
         scores = queries[rows] @ cells.T - half
@@ -55,7 +55,7 @@ def graph_coordinates(x: Floats, *, rng: np.random.Generator) -> Floats:
     go to a sample of landmarks (de Silva and Tenenbaum 2004).
     """
     n = len(x)
-    near, distances = nearest_cells(x, x, NEIGHBOURS, itself=True)
+    near, distances = nearest_cells(x, x, GRAPH_NEIGHBOURS, itself=True)
     edges = (distances.ravel() + 1e-12, (np.repeat(np.arange(n), near.shape[1]), near.ravel()))
     graph = scipy.sparse.coo_array(edges, shape=(n, n)).tocsr()
     landmarks = np.arange(n) if n <= LANDMARKS else np.sort(rng.choice(n, LANDMARKS, replace=False))
@@ -66,6 +66,6 @@ def graph_coordinates(x: Floats, *, rng: np.random.Generator) -> Floats:
     inner = square[:, landmarks]
     column = inner.mean(1, keepdims=True)
     values, vectors = np.linalg.eigh(-(inner - column - column.T + inner.mean()) / 2)
-    keep = np.flatnonzero(values > 1e-9 * values[-1])[: -DIMENSIONS - 1 : -1]
+    keep = np.flatnonzero(values > 1e-9 * values[-1])[: -GRAPH_DIMENSIONS - 1 : -1]
     placed = -((square - column) / 2).T @ (vectors[:, keep] / np.sqrt(values[keep]))
     return placed - placed.mean(0)

@@ -19,21 +19,21 @@ from .alternation import Views
 from .coarse import Groups, Ints, group_cells
 from .search import (
     FEW,
-    FIRST,
-    STARTS,
-    Pair,
+    FIRST_EPSILONS,
+    RANDOM_STARTS,
+    GroupPair,
     draw_starts,
-    exchange,
     pair_groups,
+    try_exchanges,
 )
 
 Floats = np.ndarray[Any, Any]
 
 SMALLEST, LARGEST = 0.04, 0.6  # shares of the cells that may be without a counterpart
-MOST = 12  # parts of each assay
+MOST_PARTS = 12  # parts of each assay
 SOME = 20  # random starts without each part
 LITTLE = 1e-4  # weight that a group without a counterpart keeps
-MARGIN = 0.012  # by which the assays have to agree better without a part
+AGREEMENT_MARGIN = 0.012  # by which the assays have to agree better without a part
 
 
 @dataclass(frozen=True)
@@ -47,19 +47,19 @@ class Part:
 def find_counterparts(x: Views, y: Views, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Return weights (n,), (m,) of the cells, each of sum 1: nearly 0 for those of a type that the other assay lacks."""
     pair = pair_groups(*(group_cells(one, FEW, rng) for one in (x, y)))
-    starts = draw_starts(pair.left, pair.right, STARTS, rng)
-    found = pair.solve(starts, FIRST)
-    top, kept = exchange(pair, found, rng)[0].agreement + MARGIN, pair
+    starts = draw_starts(pair.left, pair.right, RANDOM_STARTS, rng)
+    found = pair.solve(starts, FIRST_EPSILONS)
+    top, kept = try_exchanges(pair, found, rng)[0].agreement + AGREEMENT_MARGIN, pair
     for part in list_parts(pair.left, pair.right):
-        without = leave_out(pair, part)
+        without = leave_out_part(pair, part)
         some = np.concatenate([[one.plan for one in found], starts[rng.permutation(len(starts))[:SOME]]])
-        agreement = without.solve(_without(some, without), FIRST)[0].agreement
+        agreement = without.solve(_without(some, without), FIRST_EPSILONS)[0].agreement
         if agreement > top:
             top, kept = agreement, without
     return spread_weights(kept.left), spread_weights(kept.right)
 
 
-def _without(plans: Floats, pair: Pair) -> Floats:
+def _without(plans: Floats, pair: GroupPair) -> Floats:
     """Return plans (s, n, m) of mass 1 with the weights of the pair, nearly."""
     rows, columns = plans.sum(2), plans.sum(1)
     changed = plans * (pair.left.weights / np.maximum(rows, 1e-12))[:, :, None]
@@ -73,7 +73,7 @@ def list_parts(left: Groups, right: Groups) -> Iterator[Part]:
         points = np.hstack(list(groups.views.values()))
         waiting: list[ClusterNode] = [to_tree(linkage(points, "ward"))] if len(points) > 1 else []
         count = 0
-        while waiting and count < MOST:
+        while waiting and count < MOST_PARTS:
             node = waiting.pop(int(np.argmax([one.dist for one in waiting])))
             for child in (node.get_left(), node.get_right()):
                 some = np.array(child.pre_order())
@@ -84,7 +84,7 @@ def list_parts(left: Groups, right: Groups) -> Iterator[Part]:
                     waiting.append(child)
 
 
-def leave_out(pair: Pair, part: Part) -> Pair:
+def leave_out_part(pair: GroupPair, part: Part) -> GroupPair:
     """Return the pair with nearly no weight on a part."""
     groups = (pair.left, pair.right)[part.side]
     weights = groups.weights.copy()

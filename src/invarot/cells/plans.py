@@ -14,7 +14,7 @@ from ..transport.sparse_plan import SparsePlan
 
 Floats = np.ndarray[Any, Any]
 
-BLOCK = 1 << 21
+PLAN_BLOCK = 1 << 21
 
 
 def keep_largest(plan: EntropicPlan | SparsePlan, k: int) -> scipy.sparse.csr_matrix:
@@ -27,7 +27,7 @@ def keep_largest(plan: EntropicPlan | SparsePlan, k: int) -> scipy.sparse.csr_ma
     z, y, a, b, u, v = (to_numpy(one) for one in (plan.z, plan.y, plan.a, plan.b, plan.u, plan.v))
     with np.errstate(divide="ignore"):
         left, right = u + np.log(a), v + np.log(b)
-    step = max(1, BLOCK // m)
+    step = max(1, PLAN_BLOCK // m)
 
     def work(rows: slice) -> tuple[Floats, Floats]:
         values, found = top_k(plan.scale * z[rows] @ y.T + right, k)

@@ -16,7 +16,7 @@ COLOURS = (
 )  # fmt: skip
 SIDES = ("#2563c4", "#d9730d")
 GREY = "#9aa3af"
-WORDS = {"aligned": "#12703a", "coarse": "#12703a", "doubtful": "#855400", "failed": "#b3261e"}
+WORD_COLOURS = {"aligned": "#12703a", "coarse": "#12703a", "doubtful": "#855400", "failed": "#b3261e"}
 LISTED = 12  # labels in the legend
 
 
@@ -68,7 +68,7 @@ def plot(rna: Any, atac: Any, *, color: str | None = None, names: tuple[str, str
     verdict = rna.uns[KEY]["verdict"]
     axes[1, 1].text(
         0.98, 0.98, f"{verdict['word']} ({float(verdict['probability']):.2f})", transform=axes[1, 1].transAxes, ha="right", va="top",
-        color=WORDS.get(str(verdict["word"]), GREY), fontsize=11, fontweight="bold",
+        color=WORD_COLOURS.get(str(verdict["word"]), GREY), fontsize=11, fontweight="bold",
         bbox={"facecolor": "white", "edgecolor": "#d8dde5", "boxstyle": "round,pad=0.35"},
     )  # fmt: skip
     return figure

@@ -12,8 +12,8 @@ from .graph import graph_coordinates, neighbour_means
 Floats = np.ndarray[Any, Any]
 
 VIEWS = ("linear", "cosine", "graph")
-ROWS = ("as is", "unit", "roots")
-NEIGHBOURS = 10
+ROW_KINDS = ("as is", "unit", "roots")
+NOISE_NEIGHBOURS = 10
 NOISY = 5.0  # lengths this many times as noisy as any other direction are depth, not biology
 
 
@@ -24,14 +24,14 @@ def length_noise(x: Floats) -> float:
     direction, squared and per direction. Noise that is alike in all directions gives 1 to 4 (neighbours are chosen by
     direction, which lowers its residual); a depth that scales the rows gives 8 to 1,000.
     """
-    if x.shape[1] < 2 or len(x) <= NEIGHBOURS:
+    if x.shape[1] < 2 or len(x) <= NOISE_NEIGHBOURS:
         return 1.0
     length = np.linalg.norm(x, axis=1)
     keep = length > 0
-    if keep.sum() <= NEIGHBOURS:
+    if keep.sum() <= NOISE_NEIGHBOURS:
         return 1.0
     both = np.column_stack([to_numpy(unit_rows(x[keep])), np.log(length[keep])])
-    residual = both - neighbour_means(both[:, :-1], both, NEIGHBOURS)
+    residual = both - neighbour_means(both[:, :-1], both, NOISE_NEIGHBOURS)
     direction = float((residual[:, :-1] ** 2).sum(1).mean()) / (x.shape[1] - 1)
     return float((residual[:, -1] ** 2).mean()) / max(direction, 1e-12)
 

@@ -11,13 +11,13 @@ from .search import Choice
 
 Floats = np.ndarray[Any, Any]
 
-ELSEWHERE = 0.25  # of the variance: targets that differ by this much are other ones
+OTHER_TARGETS = 0.25  # of the variance: targets that differ by this much are other ones
 
 
 def measure_lead(choices: list[Choice], right: Groups) -> float:
     """Return by how much the best plan agrees better than the best other one that sends cells elsewhere; inf without one."""
     best = choices[0]
-    others = [one.agreement for one in choices[1:] if compare_targets(best.plan, one.plan, right) > ELSEWHERE]
+    others = [one.agreement for one in choices[1:] if compare_targets(best.plan, one.plan, right) > OTHER_TARGETS]
     return best.agreement - max(others) if others else float("inf")
 
 

@@ -14,7 +14,7 @@ from .tables import take_joint
 
 Floats = np.ndarray[Any, Any]
 
-BLOCK = 1 << 22
+SCORE_BLOCK = 1 << 22
 
 
 def foscttm(rna: Any, atac: Any) -> float:
@@ -39,7 +39,7 @@ def foscttm(rna: Any, atac: Any) -> float:
     squares = (x**2).sum(1), (y**2).sum(1)
     own = ((x - y) ** 2).sum(1)
     slack = 1e-9 * float(own.max() + 1e-30)  # the two ways to compute a distance differ by rounding
-    step = max(1, BLOCK // n)
+    step = max(1, SCORE_BLOCK // n)
 
     def work(rows: slice) -> int:
         far = squares[0][rows, None] + squares[1] - 2 * x[rows] @ y.T

@@ -24,7 +24,7 @@ EPSILON = 0.05  # of the last plan: a sharper one follows the noise of cells
 
 
 @dataclass(frozen=True)
-class Solved:
+class SolvedViews:
     """The alignment of the stacked views, these views, the finalists of the search, best first, and the evidence."""
 
     alignment: Alignment
@@ -43,7 +43,7 @@ def solve(
     rng: np.random.Generator,
     device: str | None = None,
     overlap: Any = None,
-) -> Solved:
+) -> SolvedViews:
     """Align the stacked views of cells with weights a (n,) and b (m,).
 
     ``overlap``: the shares that the last solve may leave unmatched; then a and b are not used by it.
@@ -59,7 +59,7 @@ def solve(
     weights = {"a": a, "b": b} if overlap is None else {"overlap": overlap}
     solver = Sinkhorn(schedule=EPSILON, memory=MEMORY)
     found = align(one, other, start=start, solver=solver, rng=rng, device=device, **weights)
-    return Solved(replace(found, verdict=judge(found.verdict, evidence)), x, y, choices, evidence)
+    return SolvedViews(replace(found, verdict=judge(found.verdict, evidence)), x, y, choices, evidence)
 
 
 def frame(views: Views, weights: Floats) -> Views:

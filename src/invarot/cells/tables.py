@@ -34,8 +34,8 @@ def take_sides(rna: Any, atac: Any) -> tuple[Any, Any]:
                 'pass two AnnData: cells.align(mdata["rna"], mdata["atac"])'
             )
         rna, atac = modalities.values()
-    check_table(rna, "rna")
-    check_table(atac, "atac")
+    check_anndata(rna, "rna")
+    check_anndata(atac, "atac")
     if rna is atac:
         raise InputError(
             "atac: expected another table than rna, got the same object; pass rna.copy() to align it with itself"
@@ -43,7 +43,7 @@ def take_sides(rna: Any, atac: Any) -> tuple[Any, Any]:
     return rna, atac
 
 
-def check_table(table: Any, name: str) -> None:
+def check_anndata(table: Any, name: str) -> None:
     """Raise unless ``table`` is an AnnData with different names."""
     if not all(hasattr(table, one) for one in ("obsm", "obs_names", "uns")) or hasattr(table, "mod"):
         raise InputError(f"{name}: expected an AnnData, got {type(table).__name__}; for arrays use invarot.align(x, y)")
@@ -107,7 +107,7 @@ def take_labels(table: Any, key: str, name: str) -> np.ndarray[Any, Any]:
 
 def take_joint(table: Any, name: str) -> Floats:
     """Return the joint embedding that :func:`invarot.cells.align` wrote."""
-    check_table(table, name)
+    check_anndata(table, name)
     if JOINT not in table.obsm:
         raise InputError(f"{name}: expected obsm[{JOINT!r}], got none; run cells.align(rna, atac) first")
     return np.asarray(table.obsm[JOINT])

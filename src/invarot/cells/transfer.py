@@ -10,7 +10,7 @@ import scipy.sparse
 from ..checks import check_count, check_number
 from ..errors import InputError
 from .graph import nearest_cells
-from .tables import MATCHED, PLAN, check_table, take_joint, take_labels
+from .tables import MATCHED, PLAN, check_anndata, take_joint, take_labels
 
 Floats = np.ndarray[Any, Any]
 
@@ -95,7 +95,7 @@ def barycentre(source: Any, target: Any, values: Any = None) -> Any:
 def take_plan(source: Any, target: Any) -> Any:
     """Return the sparse plan from the cells of ``source`` to those of ``target``."""
     for table, name in ((source, "source"), (target, "target")):
-        check_table(table, name)
+        check_anndata(table, name)
         if PLAN not in table.obsm:
             raise InputError(f"{name}: expected obsm[{PLAN!r}], got none; run cells.align(rna, atac) first")
     plan = scipy.sparse.csr_matrix(source.obsm[PLAN])

@@ -26,7 +26,7 @@ Found = tuple[Groups, Groups, list[Choice]]
 
 RULE = json.loads(files(__package__).joinpath("rule.json").read_text(encoding="utf-8"))
 LEAD_MOST = 0.1  # a larger lead says no more
-SAME = 0.02  # of the variance: targets that differ by less are the same
+SAME_TARGETS = 0.02  # of the variance: targets that differ by less are the same
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def features(evidence: Evidence) -> dict[str, float]:
     return {
         "agreement": evidence.agreement,
         "lead": min(max(evidence.lead, 0.0), LEAD_MOST),
-        "apart": math.log(max(evidence.apart, SAME)),
+        "apart": math.log(max(evidence.apart, SAME_TARGETS)),
     }
 
 

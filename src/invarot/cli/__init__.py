@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 
-BAD_INPUT, INTERRUPTED = 2, 130
+INTERRUPTED = 130
 STOPPED = "invarot: stopped; nothing was half-written\n"
 
 
@@ -27,12 +27,12 @@ def main() -> None:
         reproduce,
         translate,
     )
-    from .app import run
+    from .app import run_command
 
     if before is signal.default_int_handler:
         signal.signal(signal.SIGINT, before)
     try:
-        code = run()
+        code = run_command()
     except KeyboardInterrupt:
         code = INTERRUPTED
     if before is signal.default_int_handler:

@@ -15,7 +15,7 @@ from ..folders import TRANSLATION, check_replaceable
 from ..translation import Translation, learn, recipe
 from ..translation.recipe import PRESETS
 from ..words import read_dictionary, read_vectors
-from ..words.spelling import SPELLING
+from ..words.spelling import SPELLING_WEIGHT
 from .app import (
     EXIT_CODES,
     Device,
@@ -106,7 +106,7 @@ def align_command(
     changes: dict[str, Any] = {name: value for name, value in (("p", p), ("effort", effort)) if value is not None}
     if overlap is not None:
         changes["overlap"] = parse_overlap(overlap)
-    how = recipe(preset, ordered=not unordered, spelling=SPELLING if spelling else 0.0, **changes)
+    how = recipe(preset, ordered=not unordered, spelling=SPELLING_WEIGHT if spelling else 0.0, **changes)
     limit = count_words_to_read(max_words, extra_words)
     left = read_vectors(source, max_words=limit)
     right = read_vectors(target, max_words=limit)

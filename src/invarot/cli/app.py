@@ -100,7 +100,7 @@ Effort = Annotated[
 Force = Annotated[bool, typer.Option("--force", help="Overwrite what is there.")]
 
 
-def run() -> int:
+def run_command() -> int:
     """Run the command line and return its exit code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -16,7 +16,7 @@ from .app import Force, command, complete, stderr
 from .mapped import name_mapped, write_mapped
 
 FORMATS = ("vec", "npz", "dictionary")
-WORDS = 20_000  # of a dictionary
+DICTIONARY_WORDS = 20_000  # of a dictionary
 BREAKS = re.compile(r"[\t\n\r]")
 
 
@@ -62,7 +62,7 @@ def export_command(
         return
     count = lacking = left_out = 0
     with write_file(path, overwrite=force, name="--output") as stream:
-        for word, bests in found.dictionary(words or WORDS, k=top or 1):
+        for word, bests in found.dictionary(words or DICTIONARY_WORDS, k=top or 1):
             lacking += not bests
             for best, score in bests:
                 if BREAKS.search(word + best):  # cannot be told from the end of a line or of a field

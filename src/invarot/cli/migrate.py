@@ -19,6 +19,7 @@ from ..stores import open as open_store
 from .app import Device, Effort, command, print_json, print_verdict, stderr
 from .shared import Quiet, Seed, Summary
 from .unfinished import describe_solve, find_copy, name_copy
+from .wording import to_shell
 
 NOT_WRITTEN = 3
 SNIPPET = """from safetensors.numpy import load_file
@@ -151,7 +152,7 @@ def _summarise(found: Migration, source: Store, destination: Store | None, quiet
         summary["cost"] = {"seconds": cost.seconds, "bytes": cost.bytes}
     if not quiet:
         print_verdict(found.verdict, stderr)
-        lines = [str(recall), *(f"  · {line}" for line in recall.meaning)]
+        lines = [str(recall), *(f"  · {to_shell(line)}" for line in recall.meaning)]
         lines.append(f"solved in {found.seconds['solve']:.0f} s; {found.old.count} vectors to map")
         lines += [] if cost is None else [f"writing {destination.address}: {cost}"] if destination else []
         for line in lines:

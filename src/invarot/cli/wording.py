@@ -17,6 +17,9 @@ OPTIONS = {
 PHRASES = (
     (r" \(overwrite=True\)", ""),
     (r"a recipe with start='auto', p=inf, one stage, no schedule and no overlap, such as \"best\"", "best or fast"),
+    (r"with replace_existing=True", "with --force"),
+    (r"pass replace_existing=True", "overwrite it with --force"),
+    (r"pass check_pairs=", "pass --check-pairs"),
     (r"\(seeds=\)", "({pairs})"),
     (r'effort="(\w+)"', r"--effort \1"),
     (r'start="auto"', "the preset best"),

@@ -16,10 +16,10 @@ from .registration import Registration
 
 FORMATS = (".png", ".pdf", ".svg")
 SOURCE, TARGET = "#d1495b", "#1f6f8b"  # red on blue: told apart by their lightness too
-DRAWN = 20_000  # points of a cloud
+POINTS_DRAWN = 20_000  # points of a cloud
 SOLID, FAINT = 0.75, 0.18  # opacity of a point with a counterpart, and of one without
-MATCHED = 0.5  # weight from which a point counts as matched
-SHOWN = 0.99  # share of the points within the frame: few strays would shrink the rest
+MATCHED_WEIGHT = 0.5  # weight from which a point counts as matched
+FRAMED_SHARE = 0.99  # share of the points within the frame: few strays would shrink the rest
 
 
 def draw_registration(path: str | os.PathLike[str], source: Any, target: Any, found: Registration) -> Path:
@@ -31,7 +31,7 @@ def draw_registration(path: str | os.PathLike[str], source: Any, target: Any, fo
     check_picture(path)
     figure_class = load_figure()
     moving, fixed = as_cloud(source, "source").points, as_cloud(target, "target").points
-    centre, axes = find_axes(fixed)
+    centre, axes = find_view(fixed)
     figure = figure_class(figsize=(11, 6.2), dpi=140, layout="constrained")
     panels = figure.subplots(1, 2)
     for panel, points, title in zip(panels, (moving, found.moved.points), ("before", "after"), strict=True):
@@ -67,7 +67,7 @@ def load_figure() -> Any:
     return Figure
 
 
-def find_axes(points: Floats) -> tuple[Floats, Floats]:
+def find_view(points: Floats) -> tuple[Floats, Floats]:
     """Return the centre of a cloud (3,) and its two longest principal axes (3, 2), each with its largest entry positive."""
     centre = points.mean(axis=0)
     axes = np.linalg.eigh(np.cov((points - centre).T))[1][:, :0:-1]
@@ -82,8 +82,8 @@ def _scatter(panel: Any, clouds: list[tuple[Floats, Floats, str]]) -> None:
     rng = np.random.default_rng(0)
     places, colours = [], []
     for place, weights, colour in clouds:
-        drawn = rng.permutation(len(place))[:DRAWN]
-        opacity = np.where(weights[drawn] >= MATCHED, SOLID, FAINT)
+        drawn = rng.permutation(len(place))[:POINTS_DRAWN]
+        opacity = np.where(weights[drawn] >= MATCHED_WEIGHT, SOLID, FAINT)
         places.append(place[drawn])
         colours.append(np.column_stack([np.tile(to_rgb(colour), (len(drawn), 1)), opacity]))
     order = rng.permutation(sum(map(len, places)))
@@ -94,7 +94,7 @@ def _scatter(panel: Any, clouds: list[tuple[Floats, Floats, str]]) -> None:
 
 def _frame(panel: Any, clouds: list[Floats]) -> None:
     """Set equal scales and a square frame that holds nearly all points of every cloud."""
-    tail = (1 - SHOWN) / 2
+    tail = (1 - FRAMED_SHARE) / 2
     low = np.min([np.quantile(cloud, tail, axis=0) for cloud in clouds], axis=0)
     high = np.max([np.quantile(cloud, 1 - tail, axis=0) for cloud in clouds], axis=0)
     middle, half = (low + high) / 2, 0.56 * float(np.max(high - low)) or 1.0
@@ -111,7 +111,7 @@ def _describe(figure: Any, found: Registration) -> None:
     from matplotlib.lines import Line2D
 
     entries = [(SOURCE, 1.0, "source"), (TARGET, 1.0, "target")]
-    if min(found.matched_source.min(), found.matched_target.min()) < MATCHED:
+    if min(found.matched_source.min(), found.matched_target.min()) < MATCHED_WEIGHT:
         entries.append(("#777777", 2 * FAINT, "faint: no counterpart"))
     dots = [
         Line2D([], [], marker="o", linestyle="", color=colour, alpha=opacity, label=label)

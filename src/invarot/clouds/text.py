@@ -36,7 +36,7 @@ class Layout:
 
 def parse_table(data: bytes, source: str, *, suffix: str) -> Cloud:
     """Return the points of a table: columns x, y, z where a header names them, else the first three columns of numbers."""
-    text = decode(data, source)
+    text = decode_text(data, source)
     start = text[:4096]
     if ";" in start and "," in start and "." not in start:  # decimal commas
         text = text.replace(",", ".")
@@ -62,7 +62,7 @@ def parse_table(data: bytes, source: str, *, suffix: str) -> Cloud:
     return build_cloud(names, list(table.T), source)
 
 
-def decode(data: bytes, source: str) -> str:
+def decode_text(data: bytes, source: str) -> str:
     """Return the text of a file; raise for one that is none."""
     if b"\0" in data[:65536]:
         raise InputError(
@@ -107,7 +107,7 @@ def _find_delimiter(line: str) -> str | None:
 
 def parse_obj(data: bytes, source: str) -> Cloud:
     """Return the vertices of an OBJ file, with colours where each has them; normals only where there are no faces to assign them."""
-    decode(data[:65536], source)
+    decode_text(data[:65536], source)
     table = _read_lines(VERTEX.findall(data), "v", source)
     if not len(table):
         raise InputError(f"{source}: expected points (lines 'v x y z'), got none; check the format")

@@ -33,8 +33,8 @@ from .checkpoint import Checkpoint
 from .shards import Copies, Shards, exchange, round_sums
 from .tensors import open_tensors
 
-CHECKED = 1 << 16  # rows at a time
-SAMPLE = 5000  # rows of x that every rank gets: as many as signatures look at, and more than are judged
+CHECKED_ROWS = 1 << 16  # rows at a time
+SAMPLE_ROWS = 5000  # rows of x that every rank gets: as many as signatures look at, and more than are judged
 TARGETS = 200_000  # rows of y that every rank gets for search and verdict, where y is cut
 
 
@@ -124,7 +124,7 @@ def align(
         maps, solver, Search(ordered=ordered), translate=translate, scale=scale, start=asked.name, effort=effort,
         n_starts=n_starts, seeds=0,
     )  # fmt: skip
-    result = package(problem, found, verdict, x, y, a, b, settings)
+    result = package(problem, found, verdict, x, y, a, b, maps, settings)
     if keeper is not None:
         keeper.drop()
     if require is not None and not result.verdict.meets(require):
@@ -137,7 +137,7 @@ def draw_sample(problem: Problem, rng: np.random.Generator) -> Problem:
     """Return the problem of a sample of x and of y, or all of y where every rank has it; the same on every rank."""
     parts = []
     for points, weights, cut, most in (
-        (problem.x, problem.a, problem.rows, SAMPLE),
+        (problem.x, problem.a, problem.rows, SAMPLE_ROWS),
         (problem.y, problem.b, problem.columns, TARGETS),
     ):
         if isinstance(cut, Shards):
@@ -150,7 +150,7 @@ def draw_sample(problem: Problem, rng: np.random.Generator) -> Problem:
     (x, a), (y, b) = parts
     rows: Rows = ALL
     if (
-        isinstance(problem.rows, Shards) and problem.rows.count(problem.x) > SAMPLE
+        isinstance(problem.rows, Shards) and problem.rows.count(problem.x) > SAMPLE_ROWS
     ):  # else each rank improves all of them
         rows = Copies(problem.rows)
     return replace(problem, x=x, a=a, y=y, b=b, rows=rows, columns=ALL)
@@ -254,8 +254,8 @@ def checksum(points: Array, first: int = 0) -> int:
     """
     xp, d = namespace(points), points.shape[1]
     total = 0
-    for begin in range(0, points.shape[0], CHECKED):
-        bits = view_bits(points[begin : begin + CHECKED])
+    for begin in range(0, points.shape[0], CHECKED_ROWS):
+        bits = view_bits(points[begin : begin + CHECKED_ROWS])
         place = (first + begin) * d
         places = xp.arange(place, place + bits.shape[0] * d, device=device(points))
         total += int(xp.sum(xp.reshape(bits, (-1,)) * (2 * places + 1)))  # wraps around, alike everywhere

@@ -20,7 +20,7 @@ from ..files import reading, write_file
 from .shards import exchange
 
 STAGES = ("solve", "sharpen")  # those on all rows
-SAME = 1e-6  # relative difference of second moments that sums in another order may have
+SUM_TOLERANCE = 1e-6  # relative difference of second moments that sums in another order may have
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,9 @@ class Checkpoint:
             arrays = {name: file.get_tensor(name) for name in ("map", "rivals", "second_moment")}
             state = {name: facts.pop(name) for name in ("epsilon", "better")}
         moment = to_numpy(self.problem.second_moment)
-        if facts != self.facts or not np.allclose(arrays["second_moment"], moment, rtol=SAME, atol=SAME * moment.max()):
+        if facts != self.facts or not np.allclose(
+            arrays["second_moment"], moment, rtol=SUM_TOLERANCE, atol=SUM_TOLERANCE * moment.max()
+        ):
             raise InputError(
                 f"checkpoint: expected one of the same points and options, got another in {self.path}; "
                 "delete it, or name another file"

@@ -14,8 +14,8 @@ from ..rows import ALL, AllRows, Rows
 
 B = TypeVar("B")
 T = TypeVar("T")
-GRID = 2.0**-30
-BLOCK = 1 << 26  # bytes of a block of rows that passes through all ranks
+SUM_STEP = 2.0**-30
+PASSED_BYTES = 1 << 26  # bytes of a block of rows that passes through all ranks
 REPLICATED = 20_000  # chosen rows up to which every rank gets all of them: a plan of so few is solved alike on each
 
 
@@ -99,9 +99,9 @@ class Shards:
         return self.sum(out)  # ranks may hold different numbers of rows, which a gather does not take
 
     def blocks(self, *arrays: Array) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of every rank in turn, in blocks of at most `BLOCK` bytes of the first array; each rank sends its own."""
+        """Yield the rows of every rank in turn, in blocks of at most `PASSED_BYTES` bytes of the first array; each rank sends its own."""
         xp, first = namespace(arrays[0]), arrays[0]
-        step = max(1, BLOCK // (first.dtype.itemsize * math.prod(first.shape[1:])))
+        step = max(1, PASSED_BYTES // (first.dtype.itemsize * math.prod(first.shape[1:])))
         begin = 0
         for rank, size in enumerate(self.sizes):
             for row in range(0, size, step):
@@ -195,9 +195,9 @@ class RoundedRows(AllRows):
 def _round(total: Array) -> Array:
     xp = namespace(total)
     size = float(xp.max(xp.abs(total)))
-    if machine_epsilon(total) > GRID**1.5 or not 0 < size < math.inf:
+    if machine_epsilon(total) > SUM_STEP**1.5 or not 0 < size < math.inf:
         return total
-    grid = GRID * 2.0 ** math.frexp(size)[1]
+    grid = SUM_STEP * 2.0 ** math.frexp(size)[1]
     return xp.round(total / grid) * grid
 
 

@@ -17,7 +17,7 @@ from ..retrieval import refine
 from ..retrieval.metrics import gold_ranks
 from .findings import Finding, Interval, both, estimate, is_above, is_within, pair_up
 from .run import Cell, Context, Experiment, Row
-from .style import add_legend, dot_rows, footnote, typeset
+from .style import add_legend, dot_rows, footnote, make_panels, typeset
 from .systems import COUPLED, SYSTEMS, Job, Maps, refine_map, turn
 from .tasks import Task, find_tasks
 from .words import Setting
@@ -118,12 +118,7 @@ def summary(rows: list[Row]) -> list[Row]:
 def draw(rows: list[Row], pyplot: Any) -> Any:
     pairs = list(dict.fromkeys(row["pair"] for row in rows))
     names = list(dict.fromkeys(row["system"] for row in rows))
-    columns = min(3, len(pairs))
-    lines = -(-len(pairs) // columns)
-    figure, axes = pyplot.subplots(lines, columns, figsize=(3.2 + 3.4 * columns, (0.52 * len(names) + 0.9) * lines),
-                                   sharey=True, squeeze=False)  # fmt: skip
-    for axis in axes.flat[len(pairs) :]:
-        axis.set_visible(False)
+    figure, axes = make_panels(pyplot, len(pairs), len(names), margin=3.2, width=3.4, height=0.52)
     for axis, pair in zip(axes.flat, pairs, strict=False):
         series = {
             readout: {

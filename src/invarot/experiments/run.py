@@ -10,7 +10,7 @@ import sys
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from threadpoolctl import threadpool_limits
 from ..errors import InputError, NotConverged
 from ..files import write_file
 from .findings import Finding
+from .finished import append_finished, merge_finished
 from .provenance import describe_commit, describe_machine, versions
 
 Row = dict[str, Any]
@@ -127,8 +128,7 @@ def run_cells(
     tell = tell or _tell
     context.out.mkdir(parents=True, exist_ok=True)
     store = context.out / "cells.jsonl"
-    done = read_finished(store, context.identity())
-    write_finished(store, context.identity(), done.values())
+    done = merge_finished(store, context.identity())
     todo = list(experiment.cells(context))
     for number, cell in enumerate(todo, 1):
         if cell.name in done or not context.asks(cell):
@@ -138,9 +138,9 @@ def run_cells(
         if made is not None:
             done[cell.name] = made
             append_finished(store, made)
-    finished = [done[cell.name] for cell in todo if cell.name in done]
-    write_finished(store, context.identity(), finished)  # in order, so that data and findings do not depend on it
-    return todo, finished
+    # in order, so that data and findings do not depend on it
+    finished = merge_finished(store, context.identity(), order=[cell.name for cell in todo])
+    return todo, list(finished.values())
 
 
 def run_cell(cell: Cell, context: Context) -> dict[str, Any] | None:
@@ -157,12 +157,6 @@ def run_cell(cell: Cell, context: Context) -> dict[str, Any] | None:
     return {"name": cell.name, "seconds": seconds, **origin, "rows": rows}
 
 
-def append_finished(store: Path, cell: dict[str, Any]) -> None:
-    """Add a finished cell to ``cells.jsonl``."""
-    with store.open("a", encoding="utf-8") as stream:
-        stream.write(json.dumps(cell) + "\n")
-
-
 def _tell(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
@@ -176,43 +170,6 @@ def write_csv(path: Path, rows: Sequence[Row]) -> None:
     writer.writerows(rows)
     with write_file(path) as stream:
         stream.write(table.getvalue().encode())
-
-
-def read_finished(store: Path, identity: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Read the finished cells of an earlier run with the same options; an incomplete last line is skipped.
-
-    Cells of other options are hours of work: they are neither used nor replaced.
-    """
-    found: dict[str, dict[str, Any]] = {}
-    lines = store.read_text(encoding="utf-8").splitlines() if store.exists() else []
-    if not lines:
-        return found
-    of = _parse(lines[0])
-    if of != identity:
-        told = "another file" if of is None else ", ".join(f"{key} {value!r}" for key, value in of.items())
-        raise InputError(
-            f"--out: expected a new folder, or cells of {', '.join(f'{key} {value!r}' for key, value in identity.items())}, "
-            f"got {store} with {len(lines) - 1} cells of {told}; choose another folder, or delete that file"
-        )
-    for line in lines[1:]:
-        cell = _parse(line)
-        if cell is not None and "name" in cell:
-            found[cell["name"]] = cell
-    return found
-
-
-def write_finished(store: Path, identity: dict[str, Any], cells: Iterable[dict[str, Any]]) -> None:
-    lines = [json.dumps(identity), *(json.dumps(cell) for cell in cells)]
-    with write_file(store) as stream:
-        stream.write(("\n".join(lines) + "\n").encode())
-
-
-def _parse(line: str) -> dict[str, Any] | None:
-    try:
-        value = json.loads(line)
-    except ValueError:
-        return None
-    return value if isinstance(value, dict) else None
 
 
 def _write_manifest(context: Context, experiment: Experiment, commit: str, found: dict[str, Any]) -> None:

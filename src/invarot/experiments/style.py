@@ -106,6 +106,20 @@ def plot_series(
     axis.errorbar(keys, means, yerr=error, label=label, capsize=2.5, elinewidth=0.9, transform=place, **look(number))
 
 
+def make_panels(pyplot: Any, count: int, rows: int, *, margin: float, width: float, height: float) -> tuple[Any, Any]:
+    """Return a figure and its axes (lines, columns): ``count`` panels of so many rows, three in a line at most.
+
+    Sizes are inches: the margin for the names of the rows, the width of a panel, the height of a row.
+    """
+    columns = min(3, count)
+    lines = -(-count // columns)
+    size = margin + width * columns, (height * rows + 0.9) * lines
+    figure, axes = pyplot.subplots(lines, columns, figsize=size, sharey=True, squeeze=False)
+    for axis in axes.flat[count:]:
+        axis.set_visible(False)
+    return figure, axes
+
+
 def dot_rows(
     axis: Any, names: Sequence[str], series: Mapping[str, Mapping[Any, Interval]], *, near: float | None = None
 ) -> None:

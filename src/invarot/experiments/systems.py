@@ -12,7 +12,7 @@ import numpy as np
 from .. import Alignment, Schedule, Search, Sinkhorn, align
 from ..arrays import Array, as_like, namespace, transpose
 from ..baselines import adversarial, earth_mover, gromov_wasserstein, learn_maps, softassign, wasserstein_procrustes
-from ..baselines.adversarial import Progress, criterion, refine_run
+from ..baselines.adversarial import Training, criterion, refine_run
 from ..baselines.gromov_wasserstein import AUTHORS
 from ..baselines.procrustes import procrustes_map
 from ..geometry.orthogonal import polar
@@ -82,7 +82,7 @@ def refine_map(x: Array, y: Array, w: Array, rounds: int = 5) -> Array:
     """Return the map after the refinement that every system can be given: MUSE's, the best round by its criterion."""
     w = namespace(x).astype(w, x.dtype)
     words = min(10_000, x.shape[0])
-    run = Progress(0.0, w, value=criterion(x, y, w, words))
+    run = Training(0.0, w, value=criterion(x, y, w, words))
     refine_run(run, x, y, rounds, criterion_words=words)
     return run.best
 
@@ -127,7 +127,7 @@ def _run_adversarial(job: Job) -> Iterator[Stage]:
     options = game_options(job.sizes, len(job.x))
     found = adversarial(job.x, job.y, rng=job.seed, **options)
     yield "adversarial", job.one(found.map)
-    run = Progress(0.0, found.map, value=max(found.history["objective"]))
+    run = Training(0.0, found.map, value=max(found.history["objective"]))
     refine_run(run, job.x, job.y, 5, criterion_words=options["criterion_words"])
     yield "adversarial + refine", job.one(run.best)
 

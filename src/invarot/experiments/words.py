@@ -18,7 +18,7 @@ from ..words import shuffled_order
 from .findings import Finding, Interval, both, estimate, is_above, pair_up
 from .published import find_published
 from .run import Cell, Context, Experiment, Row
-from .style import add_legend, dot_rows, footnote, typeset
+from .style import add_legend, dot_rows, footnote, make_panels, typeset
 from .systems import SYSTEMS, Job, Maps, Sizes, refine_map, turn
 from .tasks import Task, find_tasks
 from .tracks import correlate
@@ -148,10 +148,7 @@ def _mean_refined(rows: list[Row]) -> Row:
 def draw(rows: list[Row], pyplot: Any) -> Any:
     names = list(dict.fromkeys(row["system"] for row in rows))
     pairs = list(dict.fromkeys(row["pair"] for row in rows))
-    columns = min(3, len(pairs))
-    lines = -(-len(pairs) // columns)
-    figure, axes = pyplot.subplots(lines, columns, figsize=(2.6 + 3.2 * columns, (0.34 * len(names) + 0.9) * lines),
-                                   sharey=True, squeeze=False)  # fmt: skip
+    figure, axes = make_panels(pyplot, len(pairs), len(names), margin=2.6, width=3.2, height=0.34)
     for axis, pair in zip(axes.flat, pairs, strict=False):
         series = {
             label: {name: estimate(row[score] for row in rows

@@ -1,10 +1,10 @@
-"""Frames: the affine change of coordinates of each cloud for the solve (centred, scaled, whitened)."""
+"""Frames: the affine change of coordinates of each cloud for the solve (centred, scaled, whitened, in the span of its points)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..arrays import Array, device, machine_epsilon, namespace, transpose
+from ..arrays import Array, device, machine_epsilon, namespace, svd, transpose
 from ..rows import ALL, Rows
 
 
@@ -13,14 +13,26 @@ class Frame:
     """Coordinates of the solve, ``(points - origin) @ linear``; ``inverse`` is the (pseudo-)inverse of ``linear``."""
 
     origin: Array  # (d,)
-    linear: Array  # (d, d)
-    inverse: Array  # (d, d)
+    linear: Array  # (d, k), k = d unless the frame is that of a span
+    inverse: Array  # (k, d)
 
     def enter(self, points: Array) -> Array:
         return (points - self.origin) @ self.linear
 
     def leave(self, points: Array) -> Array:
         return points @ self.inverse + self.origin
+
+    def restrict(self, points: Array) -> Frame:
+        """Return the frame in the span of the points, and so of their mean; itself if there are as many points as dimensions.
+
+        The axes do not depend on the order of the points.
+        """
+        if points.shape[0] >= points.shape[1]:
+            return self
+        xp = namespace(points)
+        axes = svd(points @ self.linear)[2]
+        axes = axes * xp.where(xp.max(axes, axis=1) >= -xp.min(axes, axis=1), 1.0, -1.0)[:, None]
+        return Frame(self.origin, self.linear @ transpose(axes), axes @ self.inverse)
 
 
 def weighted_mean(points: Array, weights: Array, rows: Rows = ALL) -> Array:

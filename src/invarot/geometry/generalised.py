@@ -14,8 +14,8 @@ from ..arrays import Array, device, namespace, transpose
 from .orthogonal import polar
 
 Moments = Mapping[tuple[int, int], Array]  # (i, j) with i < j -> (di, dj)
-ROUNDS = 100
-TOL = 1e-10  # relative gain of a round that ends them
+MOST_ROUNDS = 100
+LEAST_GAIN = 1e-10  # relative gain of a round that ends them
 
 
 def stack_blocks(moments: Moments, sizes: Sequence[int]) -> Array:
@@ -79,10 +79,10 @@ def _improve(matrix: Array, sizes: Sequence[int], maps: list[Array]) -> tuple[fl
     stacked = xp.concat(maps, axis=0)
     places = cut_rows(stacked, sizes)  # views of ``stacked``
     total = 0.0
-    for _ in range(ROUNDS):
+    for _ in range(MOST_ROUNDS):
         for row, place in zip(rows, places, strict=True):
             place[:] = polar(row @ stacked)
         before, total = total, float(xp.sum(stacked * (matrix @ stacked))) / 2
-        if total - before <= TOL * abs(total):
+        if total - before <= LEAST_GAIN * abs(total):
             break
     return total, [xp.asarray(place, copy=True) for place in places]

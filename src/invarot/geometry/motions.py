@@ -39,7 +39,7 @@ def make_moves(z: Floats, skew: list[Floats]) -> Floats:
     return np.concatenate([np.stack([z @ one for one in skew], axis=2), np.broadcast_to(np.eye(d), (k, d, d))], axis=2)
 
 
-def leave_out(turn: Floats, shift: Floats) -> Floats:
+def leave_out_motion(turn: Floats, shift: Floats) -> Floats:
     """Return the motions (parameters, parameters − 1) without z ↦ z turn + shift, to first order."""
     pairs = combinations(range(len(turn)), 2)
     fixed = np.concatenate([[turn[p, q] for p, q in pairs], shift])

@@ -21,7 +21,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from .axes import find_axes
-from .motions import extrapolate, find_step, leave_out, make_moves, make_turns, measure_size, move_back
+from .motions import extrapolate, find_step, leave_out_motion, make_moves, make_turns, measure_size, move_back
 
 Floats = np.ndarray[Any, Any]
 
@@ -30,13 +30,13 @@ OUTLIER = 6.0  # squared residual over its variance, per dimension, from which a
 FLAT = 2.0  # variance of residuals along a surface over that across it, at least
 BORDER = 0.35  # squared distance from a point to the mean of its neighbours, over their scatter: 1/7 inside, 0.56 on a straight border
 THIN = 0.01  # of its squared size, by which a neighbourhood is thick at least: a tenth of the spacing
-ROUNDS = 20  # at most
-DEPTH = 3  # earlier steps from which the next place is extrapolated
+SURFACE_ROUNDS = 20  # at most
+EXTRAPOLATED = 3  # earlier steps from which the next place is extrapolated
 SMALL = 1e-4  # turn, in radians, that ends the rounds
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class SurfaceSample:
     """Points (n, d) of a surface, their kd-tree, each point with its nearest neighbours (n, k), and their covariance (n, d, d)."""
 
     points: Floats
@@ -48,22 +48,22 @@ class Sample:
         return len(self.points)
 
 
-def sample_surface(points: Floats) -> Sample:
+def sample_surface(points: Floats) -> SurfaceSample:
     """Return the sample of a surface that ``points`` (n, d) are."""
     tree = cKDTree(points)
     near = tree.query(points, min(SURFACE_NEIGHBOURS + 1, len(points)))[1].reshape(len(points), -1)
     around = points[near] - points[near].mean(axis=1, keepdims=True)
-    return Sample(points, tree, near, np.asarray(np.swapaxes(around, 1, 2) @ around / near.shape[1]))
+    return SurfaceSample(points, tree, near, np.asarray(np.swapaxes(around, 1, 2) @ around / near.shape[1]))
 
 
-def count_directions(sample: Sample) -> float:
+def count_directions(sample: SurfaceSample) -> float:
     """Return in how many directions the neighbours of a point lie, in the median: 1 on a curve, about 2 where they fill a plane."""
     total = np.trace(sample.scatter, axis1=1, axis2=2)
     return float(np.median(total**2 / (np.sum(sample.scatter**2, axis=(1, 2)) + 1e-300)))
 
 
 def slide_on_surfaces(
-    x: Sample, y: Sample, w: Floats, cut: float, *, every: int = 1, rounds: int = ROUNDS,
+    x: SurfaceSample, y: SurfaceSample, w: Floats, cut: float, *, every: int = 1, rounds: int = SURFACE_ROUNDS,
     held: tuple[Floats, Floats] | None = None,
 ) -> Floats:  # fmt: skip
     """Return the map w (d + 1, d), its offset as the last row, turned and shifted such that x lies on y.
@@ -81,19 +81,19 @@ def slide_on_surfaces(
             break
         z, there, precision = found
         centre = z.mean(axis=0)
-        free = None if held is None else leave_out(held[0], held[1] + centre @ held[0])
+        free = None if held is None else leave_out_motion(held[0], held[1] + centre @ held[0])
         turn, shift = find_step(z - centre, there - centre, precision, free)
         after = np.concatenate([w[:-1] @ turn, ((w[-1] - centre) @ turn + centre + shift)[None]])
         if tried and np.linalg.norm(frame @ (after - w)) > np.linalg.norm(frame @ tried[-1][1]):
             tried = []  # other pairs make another problem
-        tried = [*tried[-DEPTH:], (w, after - w)]
+        tried = [*tried[-EXTRAPOLATED:], (w, after - w)]
         w = after if held is not None else extrapolate(tried, frame)
         if np.linalg.norm(turn - np.eye(len(turn))) < SMALL:
             return after
     return w
 
 
-def measure_misfit(x: Sample, y: Sample, w: Floats, some: tuple[Floats, Floats] | None = None) -> Floats:
+def measure_misfit(x: SurfaceSample, y: SurfaceSample, w: Floats, some: tuple[Floats, Floats] | None = None) -> Floats:
     """Return how far points of x, then of y, lie from the other surface: q/(q + d), from 0 (on a point) to 1 (far away).
 
     q = r'S⁻¹r, with the scatter S of both neighbourhoods: about 1 per dimension for two samples of one surface. ``some`` are the
@@ -110,7 +110,7 @@ def measure_misfit(x: Sample, y: Sample, w: Floats, some: tuple[Floats, Floats] 
     return np.asarray(square / (square + d * size))
 
 
-def find_unseen(x: Sample, y: Sample, w: Floats, misfit: Floats) -> Floats:
+def find_unseen(x: SurfaceSample, y: SurfaceSample, w: Floats, misfit: Floats) -> Floats:
     """Return which points of x, then of y, the other sample cannot speak of: without a counterpart, beyond its border.
 
     Where the other surface goes on elsewhere, it would have been seen here as well: there a missing counterpart speaks against the map.
@@ -120,13 +120,15 @@ def find_unseen(x: Sample, y: Sample, w: Floats, misfit: Floats) -> Floats:
     return np.asarray((misfit > 0.5) & border)
 
 
-def _find_border(sample: Sample) -> Floats:
+def _find_border(sample: SurfaceSample) -> Floats:
     """Return which points (n,) have their neighbours on one side."""
     aside = np.sum((sample.points - sample.points[sample.near].mean(axis=1)) ** 2, axis=1)
     return np.asarray(aside > BORDER * np.trace(sample.scatter, axis1=1, axis2=2))
 
 
-def _find_nearest(x: Sample, y: Sample, w: Floats, some: tuple[Floats, Floats] | None = None) -> tuple[Floats, Floats]:
+def _find_nearest(
+    x: SurfaceSample, y: SurfaceSample, w: Floats, some: tuple[Floats, Floats] | None = None
+) -> tuple[Floats, Floats]:
     """Return rows of x and of y: each point of x (or ``some``) with its nearest target, then each of y."""
     here, back = (np.arange(len(x)), np.arange(len(y))) if some is None else some
     j = y.tree.query(x.points[here] @ w[:-1] + w[-1])[1]
@@ -134,13 +136,13 @@ def _find_nearest(x: Sample, y: Sample, w: Floats, some: tuple[Floats, Floats] |
     return np.r_[here, i], np.r_[j, back]
 
 
-def measure_gaps(x: Sample, y: Sample, w: Floats) -> tuple[Floats, Floats]:
+def measure_gaps(x: SurfaceSample, y: SurfaceSample, w: Floats) -> tuple[Floats, Floats]:
     """Return the distances (n,), (m,) of the points of x, and of y, to the nearest point of the other cloud under the map w."""
     back = x.tree.query(move_back(y.points, w))[0]
     return y.tree.query(x.points @ w[:-1] + w[-1])[0], back * measure_size(w)
 
 
-def measure_relative_gaps(x: Sample, y: Sample, w: Floats) -> tuple[Floats, Floats]:
+def measure_relative_gaps(x: SurfaceSample, y: SurfaceSample, w: Floats) -> tuple[Floats, Floats]:
     """Return how far points (n,), (m,) lie from the other cloud, as a squared length over the size of both neighbourhoods.
 
     It is the distance to the nearest point times that to the mean of the nearest few: these lie around a point of the surface, and
@@ -155,7 +157,7 @@ def measure_relative_gaps(x: Sample, y: Sample, w: Floats) -> tuple[Floats, Floa
     return there, back  # at most 1e300, also where neighbourhoods have no extent
 
 
-def _measure_around(points: Floats, there: Sample) -> tuple[Floats, Floats]:
+def _measure_around(points: Floats, there: SurfaceSample) -> tuple[Floats, Floats]:
     """Return the distance of points (n, d) to the nearest of ``there`` times that to the mean of the nearest few, and the nearest."""
     distance, near = there.tree.query(points, min(SURFACE_NEIGHBOURS + 1, len(there)))
     distance, near = distance.reshape(len(points), -1), near.reshape(len(points), -1)
@@ -163,7 +165,7 @@ def _measure_around(points: Floats, there: Sample) -> tuple[Floats, Floats]:
     return distance[:, 0] * aside, near[:, 0]
 
 
-def show_surfaces(x: Sample, y: Sample, w: Floats, cut: float) -> bool:
+def show_surfaces(x: SurfaceSample, y: SurfaceSample, w: Floats, cut: float) -> bool:
     """Return whether residuals vary less across the clouds than along them: else there is nothing to weigh."""
     i, j = _pair_up(x, y, w, cut)
     if len(i) < 2 * y.points.shape[1] ** 2:
@@ -172,7 +174,7 @@ def show_surfaces(x: Sample, y: Sample, w: Floats, cut: float) -> bool:
     return bool(variance[0] * FLAT < variance.max())
 
 
-def find_slip(x: Sample, y: Sample, w: Floats, cut: float) -> tuple[Floats, Floats] | None:
+def find_slip(x: SurfaceSample, y: SurfaceSample, w: Floats, cut: float) -> tuple[Floats, Floats] | None:
     """Return the motion of the mapped x that the pairs resist least: z ↦ z A + b, as A (d, d), antisymmetric, and b (d,).
 
     About the axis of a body of revolution, or along a wall. Its size is such that points move by 1 in the mean square. None: no pairs.
@@ -200,7 +202,9 @@ def weigh_directions(residuals: Floats, scatter: Floats) -> Floats:
     return np.asarray((axes / variance) @ np.swapaxes(axes, 1, 2))
 
 
-def _weigh_pairs(x: Sample, y: Sample, w: Floats, cut: float, every: int = 1) -> tuple[Floats, Floats, Floats] | None:
+def _weigh_pairs(
+    x: SurfaceSample, y: SurfaceSample, w: Floats, cut: float, every: int = 1
+) -> tuple[Floats, Floats, Floats] | None:
     """Return mapped points and their targets (k, d), and the precision of their difference (k, d, d); None for too few pairs."""
     i, j = _pair_up(x, y, w, cut, every)
     d = y.points.shape[1]
@@ -217,7 +221,7 @@ def _weigh_pairs(x: Sample, y: Sample, w: Floats, cut: float, every: int = 1) ->
     return z[kept], there[kept], precision[kept] * weights[kept, None, None]
 
 
-def _add_scatter(x: Sample, y: Sample, w: Floats, i: Floats, j: Floats) -> Floats:
+def _add_scatter(x: SurfaceSample, y: SurfaceSample, w: Floats, i: Floats, j: Floats) -> Floats:
     """Return the scatter (k, d, d) of pairs of points: that of both neighbourhoods."""
     return np.asarray(y.scatter[j] + w[:-1].T @ x.scatter[i] @ w[:-1])
 
@@ -229,7 +233,7 @@ def _measure_axes(residuals: Floats, scatter: Floats) -> tuple[Floats, Floats]:
     return axes, np.median(square, axis=0) / 0.455  # the median of a squared normal variable
 
 
-def _pair_up(x: Sample, y: Sample, w: Floats, cut: float, every: int = 1) -> tuple[Floats, Floats]:
+def _pair_up(x: SurfaceSample, y: SurfaceSample, w: Floats, cut: float, every: int = 1) -> tuple[Floats, Floats]:
     """Return rows of x and of y that are nearest to each other, seen from either side, within ``cut`` under the map w."""
     there, j = y.tree.query(x.points[::every] @ w[:-1] + w[-1], distance_upper_bound=cut)
     back, i = x.tree.query(move_back(y.points[::every], w), distance_upper_bound=cut / measure_size(w))

@@ -89,12 +89,12 @@ def load(path: str | os.PathLike[str]) -> Adapter:
             about, table = file.metadata() or {}, file.get_tensor("map")
     except (SafetensorError, ValueError) as error:
         raise InputError(
-            f"path: expected an adapter, got {target}, truncated, altered or another file ({error}); copy it again"
+            f"path: expected an adapter, got {target}, which is truncated, altered or another kind of file ({error}); copy it again"
         ) from error
     if about.get("format") != FORMAT or about.get("format_version") != VERSION:
         raise InputError(
             f"path: expected an {FORMAT} of version {VERSION}, got {target}, "
-            f"{about.get('format') or 'which this library did not write'} {about.get('format_version', '')}"
+            f"{about.get('format') or 'which this library did not write'} {about.get('format_version', '')}; make it again"
         )
     if about.get("sha256") != _digest(table):
         raise InputError(

@@ -10,21 +10,18 @@ from typing import Any
 from ..checks import check_count
 from ..errors import InputError
 from ..stores import Batch, Info, Store
-from ..stores.address import open_beside, parse, same_place
+from ..stores.address import open_beside, parse_address, same_place
 from ..stores.protocol import is_url
 from .adapter import Adapter, load
 
-SIZE = 2048  # rows per batch
+BATCH_ROWS = 2048  # rows per batch
 WRITING, COMPLETE = "writing", "complete"
 REPLACING = "replacing"  # all rows are written, to a store beside the one whose place it takes
 
 
 def journal_of(destination: Store) -> Path:
-    """Return the file beside a destination that holds its adapter, and whether it is complete.
-
-    For a server it lies in the working folder.
-    """
-    place = parse(destination.address)
+    """Return the path of a destination's journal: a file beside it (of a server, in the working folder) with its adapter and its state."""
+    place = parse_address(destination.address)
     if not place.engine:
         return Path(place.where + ".adapter.safetensors")
     folder = Path() if is_url(place.where) else Path(place.where).parent
@@ -33,7 +30,10 @@ def journal_of(destination: Store) -> Path:
 
 
 def find_unfinished(old: Store, new: Store, destination: Store) -> Adapter | None:
-    """Return the adapter of a copy that was broken off, or None if there is none; InputError if it was another copy."""
+    """Return the adapter of the unfinished copy at a destination, or None if there is none.
+
+    Raises InputError if that copy has another source or sample, or was written to another destination.
+    """
     path = journal_of(destination)
     if not path.exists():
         return None
@@ -44,8 +44,8 @@ def find_unfinished(old: Store, new: Store, destination: Store) -> Adapter | Non
     for name, address in wanted.items():
         if adapter.facts.get(name) != address:
             raise InputError(
-                f"{destination.address}: expected to go on with an unfinished copy with {name} {adapter.facts.get(name)}, got "
-                f"{address}; finish that one, or start again with --replace"
+                f"{destination.address}: expected the {name} of the unfinished copy there, {adapter.facts.get(name)}, got "
+                f"{address}; finish that copy, or start again with replace_existing=True"
             )
     return adapter
 
@@ -57,7 +57,7 @@ def map_store(
     *,
     info: Info | None = None,
     replace_existing: bool = False,
-    size: int = SIZE,
+    size: int = BATCH_ROWS,
     on_rows: Callable[[int], None] | None = None,
 ) -> int:
     """Write every row of ``old``, mapped, to a new store; return their number.
@@ -70,12 +70,12 @@ def map_store(
     old, destination : Store
     adapter : Adapter
     info : Info, optional
-        Of ``old``, as a sample saw it (``Migration.old``); it shapes the new store.
+        Description of ``old`` (``Migration.old``), after which the new store is made. By default that of its first row.
     replace_existing : bool
-        Put the copy in the place of what is at the destination: it is written beside it, and only a complete one takes its
-        place. Otherwise an existing store is an error.
+        Replace what is at the destination: the copy is written beside it, and takes its place when it is complete. Without
+        this, a store that exists is an error.
     size : int
-        Rows per batch; a copy that goes on keeps the one it began with.
+        Rows per batch; a copy that goes on keeps the size it began with.
     on_rows : callable, optional
         Called with the number of rows written so far, after each batch.
     """
@@ -131,7 +131,7 @@ def _write_store(
     if shape.count != facts["count"]:
         raise InputError(
             f"{old.address}: expected {facts['count']} rows, as when the copy began, got {shape.count}; start again with "
-            "--replace"
+            "replace_existing=True"
         )
     done = destination.begin(shape, facts["batch"])
     for batch in old.read(facts["batch"], start=done) if done < shape.count else ():
@@ -155,7 +155,7 @@ def _open_journal(old: Store, destination: Store, adapter: Adapter, info: Info, 
     """Write the adapter beside a destination that does not exist yet, with what a copy needs to go on."""
     if destination.exists():
         raise InputError(
-            f"{destination.address}: expected a new store, got one that exists; choose another name, or --replace it"
+            f"{destination.address}: expected a new store, got one that exists; choose another name, or pass replace_existing=True"
         )
     facts: dict[str, Any] = {
         **adapter.facts, "source": old.address, "destination": destination.address, "state": WRITING, "batch": size,
@@ -170,6 +170,6 @@ def _check_complete(destination: Store, count: int) -> None:
     found = destination.info().count
     if found != count:
         raise InputError(
-            f"{destination.address}: expected {count} rows at the end, got {found}; another program wrote to it: start again "
-            "with --replace"
+            f"{destination.address}: expected {count} rows at the end, got {found}, since another program wrote to it; start again "
+            "with replace_existing=True"
         )

@@ -14,9 +14,9 @@ from ..alignment.problem import add_seeds, pose, weigh_seeds_as_points
 from ..arrays import place, to_numpy, transpose
 from ..threads import own_threads
 
-STEPS = 10  # of the alternation: from the map of a solve it hardly moves
-POWER = 0.5  # of the correlation of a direction, which weighs it; chosen on MiniLM–wordllama and MiniLM–mpnet (results/migrate.md)
-RIDGE = 2.0  # in units of the sampling noise of a covariance
+LAST_FIT_STEPS = 10  # of the alternation: from the map of a solve it hardly moves
+CORRELATION_POWER = 0.5  # of the correlation of a direction, which weighs it; chosen on MiniLM–wordllama and MiniLM–mpnet (results/migrate.md)
+NOISE_RIDGE = 2.0  # in units of the sampling noise of a covariance
 
 Floats = np.ndarray[Any, Any]
 
@@ -36,7 +36,7 @@ def refit_moment(
         rows = np.arange(pairs)
         problem = weigh_seeds_as_points(add_seeds(problem, np.stack([rows, rows], axis=1)))
     budget = problem.budgets.solve
-    budget = replace(budget, tol=max(budget.tol, budget.plan_tol)).at_most(STEPS)
+    budget = replace(budget, tol=max(budget.tol, budget.plan_tol)).at_most(LAST_FIT_STEPS)
     start = w if device is None else place(w, device)
     with own_threads():
         run = alternate(problem, start[None], budget, stage="last fit")
@@ -54,7 +54,7 @@ def fit_retrieval_map(moment: Floats, x: Floats, y: Floats) -> Floats:
     """
     (back_x, _), (back_y, out_y) = (_whiten(points) for points in (x, y))
     u, s, vt = np.linalg.svd(back_x @ moment @ back_y, full_matrices=False)
-    found = back_x @ (u * np.minimum(s, 1.0) ** POWER) @ vt @ out_y
+    found = back_x @ (u * np.minimum(s, 1.0) ** CORRELATION_POWER) @ vt @ out_y
     return np.asarray(found * (min(found.shape) / np.sum(found**2)) ** 0.5, dtype=np.float32)
 
 
@@ -62,5 +62,5 @@ def _whiten(points: Floats) -> tuple[Floats, Floats]:
     """Return C^-½ and C^½ of the second moment of the points, with a ridge of its sampling noise."""
     count, d = points.shape
     power, axes = np.linalg.eigh(points.T.astype(np.float64) @ points / count)
-    power = np.maximum(power, 0) + float(np.mean(power)) * max(RIDGE * d / count, 1e-10)
+    power = np.maximum(power, 0) + float(np.mean(power)) * max(NOISE_RIDGE * d / count, 1e-10)
     return (axes / np.sqrt(power)) @ axes.T, (axes * np.sqrt(power)) @ axes.T

@@ -26,7 +26,7 @@ from .sample import draw
 SAMPLE = 8000
 MORE = 2  # times as many are used in the last fit, from the map of the solve
 HELD = 1000  # vectors of each model that are kept from the solve, to estimate recall with; an eighth of a small store
-CHECKED = 0.25  # of equal ids, what is kept from the solve to measure recall on
+CHECKED_SHARE = 0.25  # of equal ids, what is kept from the solve to measure recall on
 SAME_SPACE = 1.25  # gap to the nearest vector across two samples / inside each: 1 for one model, about 2 for two
 
 
@@ -45,7 +45,7 @@ class Migration:
     old, new : Info
         Of the two stores.
     seconds : dict
-        What reading and solving took.
+        How long reading and solving took.
     """
 
     adapter: Adapter
@@ -61,7 +61,7 @@ class Migration:
         return self.alignment.verdict
 
     def is_good(self, at_least: float | None = None) -> bool:
-        """Whether a store may be written: the verdict is aligned, or the measured recall is ``at_least`` this."""
+        """Return whether a store may be written: the verdict is aligned or, if ``at_least`` is given, the measured recall is at least that."""
         if at_least is None:
             return self.verdict.word == "aligned"
         if not self.recall.measured:
@@ -117,7 +117,7 @@ def fit(
     """
     check_count(sample, "sample", low=100)
     generator = check_rng(rng)
-    check = find_pairs(check_pairs, old, new, "check_pairs", share=CHECKED)
+    check = find_pairs(check_pairs, old, new, "check_pairs", share=CHECKED_SHARE)
     known = {a: b for a, b in find_pairs(pairs, old, new, "pairs").items() if a not in check}
     drawn_old = draw(old, MORE * sample + HELD, generator, keep={*known, *check})
     drawn_new = draw(new, MORE * sample + HELD, generator, keep={*known.values(), *check.values()})
@@ -179,8 +179,8 @@ def _check_different(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> None:
     ratio = math.sqrt(_gap(xq, yd) * _gap(yq, xd)) / inside if inside > 0 else math.inf
     if ratio < SAME_SPACE:
         raise InputError(
-            f"new: expected vectors of another model, got vectors that already lie in one space with the old ones (the nearest "
-            f"lies {ratio:.2f} times as far across them as inside each); the same model on both sides: nothing to do"
+            f"new: expected vectors of another model, got vectors of the same space as the old ones (the nearest vector of the "
+            f"other side is {ratio:.2f} times as far as the nearest of the same side); the same model on both sides: nothing to do"
         )
 
 

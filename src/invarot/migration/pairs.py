@@ -15,7 +15,7 @@ from ..stores import Store
 from .sample import READ, Sample
 
 SAME_IDS = "ids"  # instead of a file: rows of the same id in both stores
-MOST = 5000  # pairs that are used; more change neither the map nor the measurement
+MOST_PAIRS = 5000  # pairs that are used; more change neither the map nor the measurement
 
 
 def find_pairs(pairs: Any, old: Store, new: Store, name: str, *, share: float = 1.0) -> dict[str, str]:
@@ -35,7 +35,7 @@ def find_pairs(pairs: Any, old: Store, new: Store, name: str, *, share: float = 
     found: dict[str, str] = {}
     for before, after in listed:
         found.setdefault(str(before), str(after))
-        if len(found) == MOST:
+        if len(found) == MOST_PAIRS:
             break
     return found
 
@@ -67,7 +67,7 @@ def _read(path: Path, name: str) -> list[tuple[str, str]]:
             continue
         if len(parts) != 2:
             raise InputError(
-                f"{name}: expected two ids per line, got {line[:60]!r} in line {number} of {path}; mend that line"
+                f"{name}: expected two ids per line, got {line[:60]!r} in line {number} of {path}; correct that line"
             )
         found.append((parts[0].strip(), parts[1].strip()))
     return found
@@ -80,5 +80,5 @@ def _common_ids(old: Store, new: Store, name: str, share: float) -> Iterable[tup
         raise InputError(
             f"{name}: expected some ids that are in the old and in the new store, got none in common; check that both stores hold the same texts"
         )
-    step = max(math.ceil(1 / share), len(found) // MOST)
+    step = max(math.ceil(1 / share), len(found) // MOST_PAIRS)
     return [(id, id) for id in found[::step]]

@@ -12,12 +12,12 @@ from ..checks import check_count
 from ..errors import InputError
 
 AT = 10
-LEAST = 50  # pairs that a measurement needs
+LEAST_PAIRS = 50  # pairs that a measurement needs
 ASKED = 4000  # queries of a measurement, at most
 SPAN = 2  # a reach is fitted to the ranks from half of it to twice
 WIDER = 4  # times as many nearest documents: what recall gains with them, it loses in a store so many times as large
-BLOCK = 1000  # queries at a time
-QUERIES, DOCUMENTS = 1000, 8000  # of an estimate, at most
+QUERIES_AT_ONCE = 1000  # queries at a time
+ESTIMATE_QUERIES, ESTIMATE_DOCUMENTS = 1000, 8000  # of an estimate, at most
 # python benchmarks/migrate.py --calibrate: fitted on MiniLM–wordllama and on word vectors, never on mpnet
 FIT = (2.487, 0.755, -0.175)  # log(1 − recall) = FIT · (1, log(1.02 − r), log documents)
 DOUBLING = 0.04  # of what is missed, so much more is missed in a store of twice as many rows
@@ -54,8 +54,8 @@ class Recall:
         ]
         if not self.measured:
             said.append(
-                "estimated from how near vectors of the two models lie to each other, beside how near each lies to its own "
-                "kind; pass --check-pairs to measure it"
+                "estimated from how near vectors of the two models lie to each other, compared with how near vectors of one "
+                "model lie to each other; pass check_pairs= to measure it"
             )
         return tuple(said)
 
@@ -71,9 +71,9 @@ def measure_recall(mapped: Any, new: Any, *, store: int, others: tuple[Any, Any]
     """
     check_count(at, "at")
     count = len(new)
-    if count < max(LEAST, at + 2):
+    if count < max(LEAST_PAIRS, at + 2):
         raise InputError(
-            f"check_pairs: expected at least {max(LEAST, at + 2)} pairs to measure recall on, got {count}; embed more texts"
+            f"check_pairs: expected at least {max(LEAST_PAIRS, at + 2)} pairs to measure recall on, got {count}; embed more texts"
         )
     fill_old, fill_new = (mapped[:0], new[:0]) if others is None else others
     size = min(len(fill_old), len(fill_new), max(store - count, 0))
@@ -81,8 +81,8 @@ def measure_recall(mapped: Any, new: Any, *, store: int, others: tuple[Any, Any]
     spaces = np.concatenate([new, fill_new[:size]]), np.concatenate([mapped, fill_old[:size]])
     ranks = at, min(WIDER * at, (count + size) // WIDER)
     hits, right = np.zeros(2), np.zeros(2)
-    for first in range(0, len(asked), BLOCK):
-        rows = slice(first, first + BLOCK)
+    for first in range(0, len(asked), QUERIES_AT_ONCE):
+        rows = slice(first, first + QUERIES_AT_ONCE)
         near, found = (
             _among_nearest(asked[rows], one, own, first, count, ranks)
             for one, own in zip(spaces, (count + size, count), strict=True)
@@ -131,10 +131,10 @@ def compare_clouds(held_x: Any, x: Any, held_y: Any, y: Any) -> tuple[float, int
 
     All rows have unit length. The mean of both directions: a cloud that keeps to fewer directions stands out more in the other.
     """
-    queries, documents = min(QUERIES, len(held_x), len(held_y)), min(len(x), len(y), DOCUMENTS)
+    queries, documents = min(ESTIMATE_QUERIES, len(held_x), len(held_y)), min(len(x), len(y), ESTIMATE_DOCUMENTS)
     if queries < 1 or documents <= AT:
         raise InputError(
-            f"sample: expected more than {AT} vectors of each model, and more than dimensions, got {len(x)} and {len(y)}; "
+            f"sample: expected more than {AT} vectors of each model, and more vectors than dimensions, got {len(x)} and {len(y)}; "
             "embed more texts"
         )
     (held_x, held_y), (x, y) = ((one[:queries] for one in (held_x, held_y)), (one[:documents] for one in (x, y)))

@@ -26,7 +26,7 @@ class Sample:
         The vectors asked for, by their ids as strings.
     info : Info
     seconds : float
-        What the pass took.
+        How long the pass took.
     """
 
     vectors: np.ndarray[Any, Any]
@@ -77,5 +77,5 @@ def _check_distinct(hashes: np.ndarray[Any, Any], address: str) -> None:
     again = len(hashes) - len(np.unique(hashes))
     if again:
         raise InputError(
-            f"{address}: expected a different id in every row, got {again} ids again; make them different first"
+            f"{address}: expected a different id in every row, got {again} repeated ids; make them unique first"
         )

@@ -13,14 +13,14 @@ from ..arrays import to_numpy
 from ..errors import InputError
 from ..files import check_target, write_file
 from .dynamics import STEP_COLUMNS, find_runs, fold_numbers, step_charts, table
-from .explorer import MOST, Explorer, explorer_section
+from .explorer import EXPLORED_POINTS, Explorer, explorer_section
 from .listing import facts, find_versions, to_text
 from .markup import count, fold, text
 from .outcome import describe_overlap, evidence_section, verdict_card
 from .page import render_shell
 from .views import choose_targets, find_matched, find_points, nearest_few, principal_axes, spread_rows
 
-BEST = 5  # nearest targets shown for a point
+TARGETS_SHOWN = 5  # nearest targets shown for a point
 MEANING = {
     "aligned": "The two clouds are aligned, point for point.",
     "coarse": "The two clouds are aligned to within neighbourhoods: groups of points are right, single matches need not be.",
@@ -74,12 +74,12 @@ def render_alignment_page(result: Alignment, names: Sequence[Sequence[str]] | No
 def explore(result: Alignment, names: Sequence[Sequence[str]] | None = None) -> Explorer:
     """Return what the explorer shows: at most 20,000 points per cloud, with the match and the nearest targets of each."""
     source, target, moved = find_points(result)
-    rows = spread_rows(len(moved), MOST)
+    rows = spread_rows(len(moved), EXPLORED_POINTS)
     match = to_numpy(result.matches(all=True) if result.matched_x is not None else result.matches())[rows]
-    near, far = nearest_few(moved[rows], target, min(BEST, len(target)))
+    near, far = nearest_few(moved[rows], target, min(TARGETS_SHOWN, len(target)))
     gap = np.sqrt(((moved[rows] - target[match]) ** 2).sum(axis=1))
     found, scores = _lead_with(match, gap, near, far)
-    targets = choose_targets(np.unique(match), len(target), MOST)
+    targets = choose_targets(np.unique(match), len(target), EXPLORED_POINTS)
     place = np.full(len(target), -1)
     place[targets] = np.arange(len(targets))
     found, scores = _keep_drawn(place[found], scores)

@@ -11,8 +11,8 @@ from .markup import count, number, percent, text
 from .views import View, view_alignment
 
 SHADES = {"aligned": "#12703a", "coarse": "#0b6b7a", "doubtful": "#855400", "failed": "#b3261e"}
-DRAWN = 250  # points of a cloud in the small picture
-SIZE, EDGE = 200.0, 8.0
+CARD_POINTS = 250  # points of a cloud in the small picture
+CARD_SIZE, EDGE = 200.0, 8.0
 
 
 def render_card(result: Alignment) -> str:
@@ -45,27 +45,27 @@ def render_card(result: Alignment) -> str:
 
 def render_picture(result: Alignment) -> str:
     """Return both clouds before and after as SVG, in two axes."""
-    view = view_alignment(result, axes=2, points=DRAWN)
+    view = view_alignment(result, axes=2, points=CARD_POINTS)
     panels = "".join(
         f'<g transform="translate({left:g} 0)">{_draw(places, view)}'
-        f'<text x="{EDGE:g}" y="{SIZE + 14:g}" font-size="12" fill="currentColor">{label}</text></g>'
-        for left, places, label in ((0.0, view.before, "before"), (SIZE + 12, view.after, "after"))
+        f'<text x="{EDGE:g}" y="{CARD_SIZE + 14:g}" font-size="12" fill="currentColor">{label}</text></g>'
+        for left, places, label in ((0.0, view.before, "before"), (CARD_SIZE + 12, view.after, "after"))
     )
     told = "Both clouds before and after the alignment: source as discs, target as diamonds."
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{told}" width="{2 * SIZE + 12:g}" '
-        f'height="{SIZE + 20:g}" viewBox="0 0 {2 * SIZE + 12:g} {SIZE + 20:g}"><title>{told}</title>{panels}</svg>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{told}" width="{2 * CARD_SIZE + 12:g}" '
+        f'height="{CARD_SIZE + 20:g}" viewBox="0 0 {2 * CARD_SIZE + 12:g} {CARD_SIZE + 20:g}"><title>{told}</title>{panels}</svg>'
     )
 
 
 def _draw(places: tuple[Any, Any], view: View) -> str:
     low, high = (edge(np.concatenate(places), axis=0) for edge in (np.min, np.max))
-    scale = (SIZE - 2 * EDGE) / (float(np.max(high - low)) or 1.0)
+    scale = (CARD_SIZE - 2 * EDGE) / (float(np.max(high - low)) or 1.0)
     parts = [
-        f'<rect width="{SIZE:g}" height="{SIZE:g}" rx="6" fill="none" stroke="currentColor" stroke-opacity=".25"/>'
+        f'<rect width="{CARD_SIZE:g}" height="{CARD_SIZE:g}" rx="6" fill="none" stroke="currentColor" stroke-opacity=".25"/>'
     ]
     for cloud, matched, colour, disc in zip(places, view.matched, ("#d1495b", "#1f6f8b"), (True, False), strict=True):
-        at = SIZE / 2 + (cloud - (low + high) / 2) * scale * np.asarray([1, -1])
+        at = CARD_SIZE / 2 + (cloud - (low + high) / 2) * scale * np.asarray([1, -1])
         for (x, y), solid in zip(at, matched, strict=True):
             paint = (
                 f'fill="{colour}" fill-opacity=".7"' if solid else f'fill="none" stroke="{colour}" stroke-opacity=".6"'

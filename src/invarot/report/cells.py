@@ -5,12 +5,12 @@ from __future__ import annotations
 import base64
 import io
 import os
-from importlib.resources import files
 from typing import Any
 
 from ..cells import plot
 from ..files import write_file
 from .markup import count, section, text
+from .page import render_shell
 
 MEANING = {
     "aligned": "The two assays are aligned.",
@@ -41,32 +41,16 @@ def render_cells_page(rna: Any, atac: Any, *, color: str | None, names: tuple[st
     sizes = " and ".join(
         f"{count(table.n_obs)} cells of {name}" for table, name in zip((rna, atac), names, strict=True)
     )
-    style = files("invarot.report").joinpath("page.css").read_text(encoding="utf-8").strip()
-    body = _verdict(facts) + _picture(rna, atac, color, names) + _preparation(facts) + _settings(facts)
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="generator" content="invarot">
-<title>{text(word.capitalize())}: {text(" and ".join(names))} · invarot</title>
-<style>{style}
-.joint {{ max-width: 100%; height: auto; background: #fff; border-radius: .5rem; }}</style>
-</head>
-<body>
-<header>
-<p class="eyebrow">invarot · two assays in one space, nothing paired</p>
-<h1>{text(" and ".join(names))}</h1>
-<p class="soft">{text(sizes)}</p>
-</header>
-<main id="main">
-{body}
-</main>
-<footer><p>Written by invarot. This file is self-contained: it loads nothing and sends nothing.</p></footer>
-</body>
-</html>
-"""
+    sections = [
+        ("verdict", "Verdict", _verdict(facts)),
+        ("spaces", "Before and after", _picture(rna, atac, color, names)),
+        ("preparation", "Preparation", _preparation(facts)),
+        ("settings", "Settings", _settings(facts)),
+    ]
+    return render_shell(
+        word, " and ".join(names), eyebrow="invarot · two assays in one space, nothing paired", sizes=sizes,
+        sections=sections, scripts=(),
+    )  # fmt: skip
 
 
 def _verdict(facts: dict[str, Any]) -> str:

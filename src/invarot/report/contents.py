@@ -14,12 +14,12 @@ from ..retrieval.neighbours import neighbours
 from ..translation.model import Translation
 from ..translation.pipeline import map_known
 from ..words.dictionaries import read_dictionary
-from .explorer import MOST, Explorer
+from .explorer import EXPLORED_POINTS, Explorer
 from .spaces import Spaces, principal_plane, project, sample_rows
 from .views import choose_targets
 
-ROWS = 2000  # source words in the table
-BEST = 3  # translations per word
+TABLE_ROWS = 2000  # source words in the table
+TRANSLATIONS_SHOWN = 3  # translations per word
 SEARCHED = 50_000  # words per side to search for translations, so that a page does not take minutes
 
 Floats = np.ndarray[Any, Any]
@@ -62,7 +62,7 @@ class Contents:
         return [row for row in self.model.history if row.get("precision@1") is not None]
 
 
-def gather(model: Translation, dictionary: Dictionary | None = None) -> Contents:
+def gather_contents(model: Translation, dictionary: Dictionary | None = None) -> Contents:
     """Collect translations of the frequent words, the points of the picture, and the scores against a dictionary."""
     pairs = None
     if dictionary is not None:
@@ -72,12 +72,12 @@ def gather(model: Translation, dictionary: Dictionary | None = None) -> Contents
     for left, right in pairs or ():
         listed.setdefault(left, set()).add(right)
     x, y = model.clouds
-    asked = np.arange(min(MOST, SEARCHED, len(x)))
-    found, values = neighbours(x[:SEARCHED], y[:SEARCHED], k=min(BEST, len(y)), queries=asked)
+    asked = np.arange(min(EXPLORED_POINTS, SEARCHED, len(x)))
+    found, values = neighbours(x[:SEARCHED], y[:SEARCHED], k=min(TRANSLATIONS_SHOWN, len(y)), queries=asked)
     found, values = to_numpy(found), to_numpy(values)
     lacking = set(model.find_untranslated())
     rows = []
-    for i, word in enumerate(model.source.words[: min(ROWS, len(asked))]):
+    for i, word in enumerate(model.source.words[: min(TABLE_ROWS, len(asked))]):
         named = ((model.target.words[j], float(value)) for j, value in zip(found[i], values[i], strict=True))
         best = () if word in lacking else tuple(named)
         rows.append(Row(i + 1, word, best, frozenset(listed.get(word, ())) & {one for one, _ in best}))
@@ -90,7 +90,9 @@ def gather(model: Translation, dictionary: Dictionary | None = None) -> Contents
 def explore(model: Translation, found: Floats, values: Floats, common: tuple[Floats, Floats]) -> Explorer:
     """Return what the explorer shows: the first words of both sides, with the targets that they are translated to."""
     count = len(found)
-    targets = choose_targets(np.unique(found), min(len(model.target), SEARCHED), min(MOST, len(model.target)))
+    targets = choose_targets(
+        np.unique(found), min(len(model.target), SEARCHED), min(EXPLORED_POINTS, len(model.target))
+    )
     place = np.full(len(model.target), -1)
     place[targets] = np.arange(len(targets))
     both = tuple(to_numpy(unit_rows(rows, safe=True)) for rows in (common[0][:count], common[1][targets]))

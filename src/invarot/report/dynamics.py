@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from .contents import Contents
-from .figures import Run, line_chart
+from .figures import StageLine, line_chart
 from .markup import bar, count, fold, number, text
 
 # Key in the history, title, whether on a log axis, note.
@@ -49,7 +49,7 @@ def dynamics_section(contents: Contents) -> str:
     return fold("dynamics", "How it was learned", body + _times(contents) + _numbers(contents))
 
 
-def step_charts(steps: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> list[str]:
+def step_charts(steps: Sequence[Mapping[str, Any]], runs: Sequence[StageLine]) -> list[str]:
     """Return a chart of each quantity that the solver records."""
     charts = []
     for key, title, log, note in STEPS:
@@ -58,14 +58,14 @@ def step_charts(steps: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> list
     return charts
 
 
-def find_runs(steps: Sequence[Mapping[str, Any]]) -> list[Run]:
+def find_runs(steps: Sequence[Mapping[str, Any]]) -> list[StageLine]:
     """Split the steps into runs: a new run starts where the stage changes or the step count restarts."""
     starts = [i for i, row in enumerate(steps) if not i or row["stage"] != steps[i - 1]["stage"] or not row["step"]]
     found = []
     for start, stop in zip(starts, [*starts, len(steps)][1:], strict=True):
         stage, _, part = str(steps[start]["stage"]).partition(", ")
         search = part == "race"
-        found.append(Run("search" if search else part or stage, start, stop, search))
+        found.append(StageLine("search" if search else part or stage, start, stop, search))
     return found
 
 
@@ -79,7 +79,7 @@ def chart_card(
     values: list[float],
     title: str,
     note: str,
-    runs: Sequence[Run] = (),
+    runs: Sequence[StageLine] = (),
     *,
     log: bool = False,
     unit: str = "step",

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from .markup import LONGEST, count, section, shorten, text, visible
+from .markup import LONGEST_SHOWN, count, section, shorten, text, visible
 
-MOST = 20_000  # points of a cloud
-GRID = 9999  # coordinates are whole numbers up to here
+EXPLORED_POINTS = 20_000  # points of a cloud
+LARGEST_COORDINATE = 9999  # coordinates are whole numbers up to here
 
 Floats = np.ndarray[Any, Any]
 
@@ -65,17 +65,17 @@ def explorer_section(shown: Explorer, *, thing: str, note: str) -> str:
         'points by name"></canvas><div class="aside"><p id="hits-found" role="status"></p><ul id="hits"></ul>'
         '<div id="chosen" role="status"><p>Nothing is chosen yet.</p></div></div></div>'
     )
-    data = f'<script type="application/json" id="points">{encode(shown)}</script>'
+    data = f'<script type="application/json" id="points">{encode_for_page(shown)}</script>'
     none = "<noscript><p>The picture to search and click needs scripts.</p></noscript>"
     body = f'{lead}{none}<div class="explorer card">{controls}{panel}</div>{data}'
     return section("explorer", "Both spaces", body)
 
 
-def encode(shown: Explorer) -> str:
+def encode_for_page(shown: Explorer) -> str:
     """Return the data as JSON that is safe inside a script element."""
     digits = 3
     data = {
-        "names": [[visible(shorten(str(name), LONGEST)) for name in names] for names in shown.names],
+        "names": [[visible(shorten(str(name), LONGEST_SHOWN)) for name in names] for names in shown.names],
         "after": _to_grid(shown.after, together=True),
         "before": _to_grid(shown.before, together=False),
         "k": int(shown.matches.shape[1]),
@@ -89,12 +89,12 @@ def encode(shown: Explorer) -> str:
 
 
 def _to_grid(places: tuple[Floats, Floats], *, together: bool) -> list[list[int]]:
-    """Return flat whole coordinates in [0, GRID], upwards; together in one frame, or each cloud in its own."""
+    """Return flat whole coordinates in [0, LARGEST_COORDINATE], upwards; together in one frame, or each cloud in its own."""
     frames = [np.concatenate(places)] * 2 if together else list(places)
     found = []
     for cloud, frame in zip(places, frames, strict=True):
         low, high = (np.quantile(frame, share, axis=0) for share in (0.002, 0.998))  # few strays would shrink the rest
         span = float(np.max(high - low)) or 1.0
         at = 0.5 + (cloud - (low + high) / 2) / (1.1 * span)
-        found.append(np.clip(np.round(at * GRID), 0, GRID).astype(int).ravel().tolist())
+        found.append(np.clip(np.round(at * LARGEST_COORDINATE), 0, LARGEST_COORDINATE).astype(int).ravel().tolist())
     return found

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from .markup import number, picture, text
 
-WIDTH, HEIGHT = 340.0, 190.0
-LEFT, RIGHT, TOP, BOTTOM = 46.0, 12.0, 22.0, 26.0
-MANY = 120  # with this many points or more, only the line is drawn
+FIGURE_WIDTH, FIGURE_HEIGHT = 340.0, 190.0
+MARGIN_LEFT, MARGIN_RIGHT, MARGIN_TOP, MARGIN_BOTTOM = 46.0, 12.0, 22.0, 26.0
+LINE_ONLY = 120  # with this many points or more, only the line is drawn
 
 
 @dataclass(frozen=True)
-class Run:
+class StageLine:
     """Consecutive steps of one stage, drawn as one line; ``search`` runs are drawn in grey."""
 
     label: str
@@ -29,7 +29,7 @@ def line_chart(
     *,
     title: str,
     description: str,
-    runs: Sequence[Run] = (),
+    runs: Sequence[StageLine] = (),
     log: bool = False,
     unit: str = "step",
 ) -> str:
@@ -39,15 +39,17 @@ def line_chart(
     last = max(len(values) - 1, 1)
 
     def place(i: int) -> tuple[float, float]:
-        return LEFT + (WIDTH - LEFT - RIGHT) * (i / last if len(values) > 1 else 0.5), scale.place(values[i])
+        return MARGIN_LEFT + (FIGURE_WIDTH - MARGIN_LEFT - MARGIN_RIGHT) * (
+            i / last if len(values) > 1 else 0.5
+        ), scale.place(values[i])
 
     parts = [_grid(scale), _steps_axis(len(values), last, unit), _dividers(runs, last)]
-    for run in runs or (Run("", 0, len(values)),):
+    for run in runs or (StageLine("", 0, len(values)),):
         shown = [i for i in range(run.start, run.stop) if good[i]]
         kind = "search" if run.search else "solve"
         corners = [place(i) for i in shown]
         parts.append(f'<polyline class="line {kind}" points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in corners)}"/>')
-        if len(values) <= MANY:
+        if len(values) <= LINE_ONLY:
             for i, (x, y) in zip(shown, corners, strict=True):
                 tip = f"<title>{text(unit)} {i + 1}: {number(values[i], 4)}</title>"
                 parts.append(f'<circle class="point {kind}" cx="{x:.1f}" cy="{y:.1f}" r="2.4">{tip}</circle>')
@@ -55,7 +57,7 @@ def line_chart(
     if ends:
         x, y = place(ends[-1])
         parts.append(f'<circle class="end" cx="{x:.1f}" cy="{y:.1f}" r="4"/>')
-    return picture(name, (WIDTH, HEIGHT), title, description, "".join(parts), kind="chart")
+    return picture(name, (FIGURE_WIDTH, FIGURE_HEIGHT), title, description, "".join(parts), kind="chart")
 
 
 def probability_scale(name: str, value: float, bounds: tuple[float, float], *, title: str, description: str) -> str:
@@ -115,15 +117,17 @@ class _Scale:
 
     def place(self, value: float) -> float:
         low, high, at = (math.log(v) if self.log else v for v in (self.low, self.high, value))
-        return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * (at - low) / (high - low)
+        return FIGURE_HEIGHT - MARGIN_BOTTOM - (FIGURE_HEIGHT - MARGIN_TOP - MARGIN_BOTTOM) * (at - low) / (high - low)
 
 
 def _grid(scale: _Scale) -> str:
     parts = []
     for tick in scale.ticks:
         y = scale.place(tick)
-        parts.append(f'<path class="grid" d="M{LEFT:g} {y:.1f}H{WIDTH - RIGHT:g}"/>')
-        parts.append(f'<text class="tick" x="{LEFT - 6:g}" y="{y + 4:.1f}" text-anchor="end">{_tick(tick)}</text>')
+        parts.append(f'<path class="grid" d="M{MARGIN_LEFT:g} {y:.1f}H{FIGURE_WIDTH - MARGIN_RIGHT:g}"/>')
+        parts.append(
+            f'<text class="tick" x="{MARGIN_LEFT - 6:g}" y="{y + 4:.1f}" text-anchor="end">{_tick(tick)}</text>'
+        )
     return "".join(parts)
 
 
@@ -132,31 +136,31 @@ def _tick(value: float) -> str:
 
 
 def _steps_axis(total: int, last: int, unit: str) -> str:
-    y = HEIGHT - 8
+    y = FIGURE_HEIGHT - 8
     numbers = [1, *sorted({int(t) for t in nice_ticks(1, total, 5) if t == int(t) and 1 < t <= total})]
     parts = []
     right_end = -1e9
     for i in numbers:
-        x = LEFT + (WIDTH - LEFT - RIGHT) * ((i - 1) / last if total > 1 else 0.5)
+        x = MARGIN_LEFT + (FIGURE_WIDTH - MARGIN_LEFT - MARGIN_RIGHT) * ((i - 1) / last if total > 1 else 0.5)
         shown = f"{unit} {i}" if i == 1 else str(i)
         wide = 6.5 * len(shown)
         start = x - (8 if i == 1 else wide / 2)
-        if start < right_end + 6 or start + wide > WIDTH - 2:
+        if start < right_end + 6 or start + wide > FIGURE_WIDTH - 2:
             continue
         right_end = start + wide
         parts.append(f'<text class="tick" x="{start:.1f}" y="{y:g}">{text(shown)}</text>')
     return "".join(parts)
 
 
-def _dividers(runs: Sequence[Run], last: int) -> str:
+def _dividers(runs: Sequence[StageLine], last: int) -> str:
     """Draw a dashed line where a run starts, and its name above if it fits."""
     parts = []
-    span = WIDTH - LEFT - RIGHT
+    span = FIGURE_WIDTH - MARGIN_LEFT - MARGIN_RIGHT
     for run in runs:
-        x = LEFT + span * max(run.start - 0.5, 0) / last
-        end = LEFT + span * min((run.stop - 0.5) / last, 1)
+        x = MARGIN_LEFT + span * max(run.start - 0.5, 0) / last
+        end = MARGIN_LEFT + span * min((run.stop - 0.5) / last, 1)
         if run.start:
-            parts.append(f'<path class="divider" d="M{x:.1f} {TOP - 14:g}V{HEIGHT - BOTTOM:g}"/>')
+            parts.append(f'<path class="divider" d="M{x:.1f} {MARGIN_TOP - 14:g}V{FIGURE_HEIGHT - MARGIN_BOTTOM:g}"/>')
         if 6.4 * len(run.label) + 6 <= end - x:
-            parts.append(f'<text class="tick" x="{x + 4:.1f}" y="{TOP - 6:g}">{text(run.label)}</text>')
+            parts.append(f'<text class="tick" x="{x + 4:.1f}" y="{MARGIN_TOP - 6:g}">{text(run.label)}</text>')
     return "".join(parts)

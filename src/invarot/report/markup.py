@@ -6,7 +6,7 @@ import html
 import math
 from typing import Any
 
-LONG, LONGEST = 14, 80  # length above which a word may break across lines; longest word shown
+LONG_WORD, LONGEST_SHOWN = 14, 80  # length above which a word may break across lines; longest word shown
 REPLACEMENT = "\ufffd"
 JOINERS = "\u200c\u200d"  # format characters that Persian and Hindi words need
 
@@ -97,4 +97,4 @@ def bar(share: float) -> str:
 
 def word_markup(word: str) -> str:
     """Return a word isolated in its text direction; only a very long one may break across lines."""
-    return f"<bdi{' class=long' if len(word) > LONG else ''}>{text(shorten(word, LONGEST))}</bdi>"
+    return f"<bdi{' class=long' if len(word) > LONG_WORD else ''}>{text(shorten(word, LONGEST_SHOWN))}</bdi>"

@@ -12,7 +12,7 @@ from pathlib import PurePath
 from ..files import check_target, write_file
 from ..translation.model import Translation
 from ..words.writers import SUFFIXES
-from .contents import Contents, Dictionary, gather
+from .contents import Contents, Dictionary, gather_contents
 from .dynamics import dynamics_section
 from .explorer import explorer_section
 from .listing import settings_section, translations_section
@@ -59,7 +59,9 @@ def write_page(
     >>> write_page(model, "en-es.html", dictionary="en-es.5000-6500.txt")  # doctest: +SKIP
     """
     check_target(path, overwrite=overwrite)
-    page = render_page(gather(model, dictionary)).encode("utf-8", "backslashreplace")  # a word may be half a character
+    page = render_page(gather_contents(model, dictionary)).encode(
+        "utf-8", "backslashreplace"
+    )  # a word may be half a character
     with write_file(path, overwrite=overwrite) as stream:
         stream.write(page)
 

@@ -16,8 +16,8 @@ Floats = np.ndarray[Any, Any]
 Box = tuple[float, float, float, float]  # left, top, right, bottom
 
 FONT = 12.0
-MARGIN = 14.0
-LONGEST = 18  # letters of a label
+PANEL_MARGIN = 14.0
+LONGEST_LABEL = 18  # letters of a label
 SIDES = ("source", "target")
 
 
@@ -115,7 +115,7 @@ def pairs_picture(
 ) -> tuple[str, list[int]]:
     """Draw both sides in one panel, each pair joined by a line; also return the rows whose words are labelled."""
     width, height = size
-    placed = fit(np.concatenate(points), size)
+    placed = fit_to_panel(np.concatenate(points), size)
     ends = placed[: len(words)], placed[len(words) :]
     room = Room(width, height)
     chosen: dict[int, list[Label]] = {}
@@ -143,12 +143,12 @@ def one_picture(
     title: str, description: str,
 ) -> str:  # fmt: skip
     """Draw one side in its own panel; words in ``shown`` are labelled if there is space."""
-    placed = fit(points, size)
+    placed = fit_to_panel(points, size)
     room = Room(*size)
     labels = []
     for i in shown:
         x, y = placed[i]
-        if found := room.find(shorten(words[i], LONGEST), x, y, side):
+        if found := room.find(shorten(words[i], LONGEST_LABEL), x, y, side):
             labels.append(_label(found[0]))
             room.taken += [found[1], (x - 3, y - 3, x + 3, y + 3)]
     bold = set(shown)
@@ -156,13 +156,13 @@ def one_picture(
     return picture(name, size, title, description, "".join(dots) + "".join(labels), kind="scatter")
 
 
-def fit(points: Floats, size: tuple[float, float]) -> Floats:
+def fit_to_panel(points: Floats, size: tuple[float, float]) -> Floats:
     """Scale points (s, 2) to the panel, each direction to its full width, y upwards."""
     low, high = points.min(axis=0), points.max(axis=0)
     share = (points - low) / np.where(high > low, high - low, 1)
     share = np.where(high > low, share, 0.5)
-    inner = np.asarray(size) - 2 * MARGIN
-    placed: Floats = MARGIN + np.stack([share[:, 0], 1 - share[:, 1]], axis=1) * inner
+    inner = np.asarray(size) - 2 * PANEL_MARGIN
+    placed: Floats = PANEL_MARGIN + np.stack([share[:, 0], 1 - share[:, 1]], axis=1) * inner
     return placed
 
 
@@ -174,7 +174,7 @@ def _label_pair(room: Room, words: tuple[str, str], ends: tuple[Floats, Floats])
     if all(room.free(dot) for dot in dots):
         room.taken += dots
         for side, word, (x, y) in zip(SIDES, words, ends, strict=True):
-            if found := room.find(shorten(word, LONGEST), x, y, side):
+            if found := room.find(shorten(word, LONGEST_LABEL), x, y, side):
                 labels.append(found[0])
                 room.taken.append(found[1])
     if len(labels) < 2:

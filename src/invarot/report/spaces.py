@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import to_numpy, unit_rows
 from ..words.vocabulary import looks_like_word
 
-SAMPLE = 140  # pairs drawn
+PAIRS_DRAWN = 140  # pairs drawn
 SKIPPED = 100  # at most, of the most frequent words: articles and prepositions, which are not informative
 
 Floats = np.ndarray[Any, Any]
@@ -35,7 +35,7 @@ def sample_rows(words: Sequence[str]) -> Floats:
     rows = np.flatnonzero(looks_like_word(words))
     rows = rows if 2 * len(rows) >= len(words) else np.arange(len(words))
     skipped = min(SKIPPED, len(rows) // 10)
-    return rows[skipped : skipped + SAMPLE]
+    return rows[skipped : skipped + PAIRS_DRAWN]
 
 
 def project(words: Iterable[tuple[str, str]], prepared: tuple[Floats, Floats], common: tuple[Floats, Floats]) -> Spaces:

@@ -12,7 +12,7 @@ from ..arrays import to_numpy, top_k
 
 Floats = np.ndarray[Any, Any]
 Rows = np.ndarray[Any, Any]
-MATCHED = 0.5  # share from which a point counts as matched
+MATCHED_SHARE = 0.5  # share from which a point counts as matched
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def find_matched(result: Alignment) -> tuple[Rows, Rows]:
     sizes = len(result.plan.z), len(result.plan.y)
     shares = result.matched_x, result.matched_y
     found = [
-        np.ones(size, bool) if share is None else to_numpy(share) >= MATCHED
+        np.ones(size, bool) if share is None else to_numpy(share) >= MATCHED_SHARE
         for size, share in zip(sizes, shares, strict=True)
     ]
     return found[0], found[1]

@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import Array, as_like, namespace, to_numpy, transpose
 from ..errors import InputError
 from .neighbours import check_clouds
-from .scores import blocks, each_block, penalty
+from .scores import each_block, penalty, slice_rows
 
 Gold = Mapping[int, Collection[int]]
 
@@ -75,7 +75,7 @@ def gold_ranks(
         correct = to_numpy(own >= best) & (np.arange(right.shape[1]) < counts[rows, None])
         return 1 + to_numpy(xp.count_nonzero(scores >= best, axis=1)) - correct.sum(axis=1)
 
-    return np.concatenate(list(each_block(work, blocks(asked, y, block), x)))
+    return np.concatenate(list(each_block(work, slice_rows(asked, y, block), x)))
 
 
 def _as_table(answers: list[list[int]]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:

@@ -9,7 +9,7 @@ from scipy.spatial import cKDTree
 from ..arrays import Array, as_like, device, entries_at_once, is_torch, namespace, to_numpy, transpose
 from ..threads import map_blocks, workers
 
-BLOCK = 1 << 21  # scores at a time per thread
+NEAREST_BLOCK = 1 << 21  # scores at a time per thread
 TREE = 6  # dimensions up to which a kd-tree is faster than products
 
 
@@ -23,12 +23,12 @@ def nearest(
     """
     xp = namespace(z)
     entries = z.shape[0] * y.shape[0]
-    if but is None and lowered is None and entries > BLOCK and z.shape[1] <= TREE and not is_torch(z):
+    if but is None and lowered is None and entries > NEAREST_BLOCK and z.shape[1] <= TREE and not is_torch(z):
         return cKDTree(y).query(z, workers=workers() if threads else 1)[1]
     half = xp.sum(y**2, axis=1) / 2 if lowered is None else lowered
-    count = math.ceil(entries / entries_at_once(z, BLOCK))
+    count = math.ceil(entries / entries_at_once(z, NEAREST_BLOCK))
     threads = threads and not is_torch(z)  # torch has its own
-    if threads and entries > BLOCK // 8:  # equally many rows per thread
+    if threads and entries > NEAREST_BLOCK // 8:  # equally many rows per thread
         count = workers() * math.ceil(count / workers())
     step = math.ceil(z.shape[0] / count)
     blocks = [slice(i, i + step) for i in range(0, z.shape[0], step)]

@@ -7,7 +7,7 @@ import numpy as np
 from ..arrays import Array, as_like, namespace, to_numpy, top_k, top_values, transpose, unit_rows
 from ..checks import check_choice, check_count, check_number
 from ..errors import InputError
-from .scores import METHODS, blocks, each_block, penalty
+from .scores import METHODS, each_block, penalty, slice_rows
 
 
 def neighbours(
@@ -79,7 +79,7 @@ def neighbours(
             values = 2 * values - similar[:, None]
         return found, values / temperature if method == "inverted-softmax" else values
 
-    parts = list(each_block(work, blocks(asked, y, block), x))
+    parts = list(each_block(work, slice_rows(asked, y, block), x))
     found, values = (xp.concat(column) for column in zip(*parts, strict=True))
     return (found if listed is None else listed[found]), values
 
@@ -92,7 +92,7 @@ def _shortlist(asked: Array, y: Array, count: int, near: int, block: int | None)
         values, found = top_k(asked[rows] @ transpose(y), count)
         return found, xp.mean(values[:, :near], axis=1)
 
-    parts = list(each_block(work, blocks(asked, y, block), asked))
+    parts = list(each_block(work, slice_rows(asked, y, block), asked))
     found = np.unique(to_numpy(xp.concat([one for one, _ in parts])))
     return as_like(found, y, dtype=xp.int64), xp.concat([own for _, own in parts])
 

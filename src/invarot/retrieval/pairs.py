@@ -7,7 +7,7 @@ import numpy as np
 from ..arrays import Array, as_like, namespace, to_numpy, top_k, transpose, unit_rows
 from ..checks import check_count
 from .neighbours import check_space
-from .scores import blocks, each_block, mean_similarities
+from .scores import each_block, mean_similarities, slice_rows
 
 
 def matches(
@@ -109,7 +109,7 @@ def _search(
         return best[:, 0], found[:, 0], xp.max(s, axis=0), rows.start + xp.argmax(s, axis=0) if both else None
 
     best, found, tops, choosers = [], [], None, None
-    for values, chosen, column_tops, column_rows in each_block(work, blocks(x, y, block), x):
+    for values, chosen, column_tops, column_rows in each_block(work, slice_rows(x, y, block), x):
         best.append(values)
         found.append(chosen)
         if tops is None:

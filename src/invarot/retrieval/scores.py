@@ -17,7 +17,7 @@ METHODS = ("cosine", "csls", "inverted-softmax")
 T = TypeVar("T")
 
 
-def blocks(x: Array, y: Array, block: int | None) -> list[slice]:
+def slice_rows(x: Array, y: Array, block: int | None) -> list[slice]:
     """Return slices of the rows of ``x``: ``block`` rows each, or as many as keep one block of scores small."""
     if block is None:
         block = max(1, (1 << 28 if on_cuda(x) else 1 << 23) // max(1, y.shape[0]))
@@ -51,7 +51,7 @@ def mean_similarity(x: Array, y: Array, k: int = 10, *, block: int | None = None
     def work(rows: slice) -> Array:
         return xp.mean(top_values(x[rows] @ transpose(y), count), axis=1)
 
-    return xp.concat(list(each_block(work, blocks(x, y, block), x)))
+    return xp.concat(list(each_block(work, slice_rows(x, y, block), x)))
 
 
 def mean_similarities(
@@ -81,7 +81,7 @@ def mean_similarities(
         return xp.mean(top_values(bests, min(k, m)), axis=1), tops
 
     rx, waiting, height = [], [], 0
-    for means, tops in each_block(work, blocks(x, y, block), x):
+    for means, tops in each_block(work, slice_rows(x, y, block), x):
         rx.append(means)
         waiting.append(tops)
         height += tops.shape[0]
@@ -127,7 +127,7 @@ def log_crowding(x: Array, y: Array, temperature: float, *, block: int | None = 
     def work(columns: slice) -> Array:
         return logsumexp((y[columns] @ transpose(x)) / temperature, axis=1)
 
-    return temperature * xp.concat(list(each_block(work, blocks(y, x, block), x)))
+    return temperature * xp.concat(list(each_block(work, slice_rows(y, x, block), x)))
 
 
 def penalty(x: Array, y: Array, *, method: str, csls_k: int, temperature: float, block: int | None = None) -> Array:

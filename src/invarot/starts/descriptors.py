@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from ..arrays import Array, as_like, namespace, to_numpy, transpose
-from .profiles import BLOCK, directions, gram_factor, gram_profiles, principal, quantile_edges
+from .profiles import SORTED_ROWS, directions, gram_factor, gram_profiles, principal, quantile_edges
 
 
 def descriptor(x: Array, a: Array, *, powers: Sequence[float], neighbours: Sequence[int], quantiles: int) -> Array:
@@ -34,8 +34,8 @@ def neighbour_means(z: Array, values: Array, sizes: Sequence[int]) -> list[Array
     xp = namespace(z)
     n, most = z.shape[0], max(sizes)
     parts: list[list[Array]] = [[] for _ in sizes]
-    for i in range(0, n, BLOCK):
-        near = to_numpy(z[i : i + BLOCK] @ transpose(z)).copy()
+    for i in range(0, n, SORTED_ROWS):
+        near = to_numpy(z[i : i + SORTED_ROWS] @ transpose(z)).copy()
         rows = np.arange(near.shape[0])
         near[rows, i + rows] = -np.inf
         order = np.argpartition(-near, most - 1, axis=1)[:, :most]

@@ -16,18 +16,18 @@ from ..threads import map_blocks
 from .matching import moment_map, soft_moment, squared_distances
 from .profiles import gram_factor, gram_profiles, principal, quantile_edges, scaled
 
-ROWS = 1500  # points with profiles
-POWER = 0.5  # of the Gram matrix: the most often right
-SWEEPS = 20  # of the match: more do not improve it
+PROFILED_ROWS = 1500  # points with profiles
+GRAM_POWER = 0.5  # of the Gram matrix: the most often right
+MATCH_SWEEPS = 20  # of the match: more do not improve it
 REST = 0.4  # largest share without a mutual neighbour, relative to that of unrelated points
 
 
 def try_quick_map(x: Array, y: Array, a: Array, b: Array, *, quantiles: int, epsilon: float) -> Array | None:
-    """Return a map (dx, dy) that is clearly right, or None; None for fewer than twice `ROWS` points.
+    """Return a map (dx, dy) that is clearly right, or None; None for fewer than twice `PROFILED_ROWS` points.
 
     Rows are taken at even steps: they should be in an order that depends on the cloud only (`canonical_order`).
     """
-    if min(x.shape[0], y.shape[0]) < 2 * ROWS:
+    if min(x.shape[0], y.shape[0]) < 2 * PROFILED_ROWS:
         return None
     xp = namespace(x)
     edges = quantile_edges(quantiles)
@@ -35,17 +35,17 @@ def try_quick_map(x: Array, y: Array, a: Array, b: Array, *, quantiles: int, eps
 
     def half_whitened(cloud: tuple[Array, Array]) -> Array:
         points, weights = cloud
-        return gram_factor(*principal(points, weights), weights, POWER)
+        return gram_factor(*principal(points, weights), weights, GRAM_POWER)
 
     picked = []
     for (points, weights), z in zip(clouds, (map if is_torch(x) else map_blocks)(half_whitened, clouds), strict=True):
-        rows = as_like((np.arange(ROWS) + 0.5) * (points.shape[0] / ROWS), points, dtype=xp.int64)
+        rows = as_like((np.arange(PROFILED_ROWS) + 0.5) * (points.shape[0] / PROFILED_ROWS), points, dtype=xp.int64)
         some = xp.take(weights, rows, axis=0)
         picked.append((rows, gram_profiles(z, weights, edges=edges, rows=rows), some / xp.sum(some)))
     (rows, px, a_s), (columns, py, b_s) = picked
     xs, ys = xp.take(x, rows, axis=0), xp.take(y, columns, axis=0)
     cost = scaled(squared_distances(px, py), a_s, b_s)
-    w = moment_map(soft_moment(cost, xs, ys, a_s, b_s, epsilon=epsilon, max_iter=SWEEPS))
+    w = moment_map(soft_moment(cost, xs, ys, a_s, b_s, epsilon=epsilon, max_iter=MATCH_SWEEPS))
     there, mutual = find_mutual_nearest(x @ w, y, rows)
     pairs = xp.nonzero(mutual)[0]
     w = moment_map(transpose(xp.take(xs, pairs, axis=0)) @ xp.take(y, xp.take(there, pairs, axis=0), axis=0))

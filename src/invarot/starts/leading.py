@@ -20,16 +20,16 @@ from .axes import top_axes
 from .matching import moment_map
 from .profiles import subsample
 
-FIRST, TELLING, LAST, LIFTED = (
+RACE_EPSILON, DROPPING_EPSILON, END_EPSILON, LIFT_EPSILON = (
     1.0,
     0.2,
     0.03,
     0.02,
 )  # epsilons: of the race, from where it drops maps, at its end, of the lift
-DECAY = 0.9  # of epsilon per step: slow, so that a map follows its own optimum
-KEPT, LEFT = 0.75, 32  # share of the maps that go on after a step, and how many go on to the end
-SAME = 0.9  # cosine between two maps, from which they are one
-SWEEPS, TOLERANCE = 10, 1e-2  # of Sinkhorn per step
+RACE_DECAY = 0.9  # of epsilon per step: slow, so that a map follows its own optimum
+KEPT_SHARE, KEPT_MAPS = 0.75, 32  # share of the maps that go on after a step, and how many go on to the end
+SAME_MAP = 0.9  # cosine between two maps, from which they are one
+RACE_SWEEPS, RACE_TOLERANCE = 10, 1e-2  # of Sinkhorn per step
 BATCH = 1 << 20  # entries of the plans of a batch on the CPU: they stay in cache
 MOST_AXES = 16  # 2^16 patterns of signs are ranked at once
 
@@ -91,10 +91,10 @@ def leading(
         )
         signs = as_like(rank_signs(third_moment(cx, mass_x) * third_moment(cy, mass_y))[:n_starts], cx)
         turns = signs[:, :, None] * as_like(np.eye(k), cx)
-        race = anneal(cx, cy, mass_x, mass_y, turns, FIRST, LAST, least=max(LEFT, finalists))
+        race = anneal(cx, cy, mass_x, mass_y, turns, RACE_EPSILON, END_EPSILON, least=max(KEPT_MAPS, finalists))
         low = some_x @ vx, some_y @ vy
         chosen = race.maps[as_like(_distinct(race.maps, finalists), x, dtype=namespace(x).int64)]
-        lifted = anneal(*low, a_s, b_s, chosen, LAST, LIFTED, least=finalists)
+        lifted = anneal(*low, a_s, b_s, chosen, END_EPSILON, LIFT_EPSILON, least=finalists)
         for number in range(chosen.shape[0]):
             plan = lifted.plan(*low, a_s, b_s, number)
             moments.append(transpose(some_x) @ plan.apply(some_y))
@@ -130,7 +130,7 @@ def _distinct(maps: Array, most: int) -> np.ndarray[Any, Any]:
     flat = to_numpy(maps).reshape(maps.shape[0], -1) / maps.shape[1] ** 0.5
     chosen: list[int] = []
     for number, one in enumerate(flat):
-        if not chosen or (flat[chosen] @ one).max() < SAME:
+        if not chosen or (flat[chosen] @ one).max() < SAME_MAP:
             chosen.append(number)
         if len(chosen) == most:
             break
@@ -152,7 +152,7 @@ class Race:
 
 
 def anneal(x: Array, y: Array, a: Array, b: Array, w: Array, first: float, last: float, *, least: int) -> Race:
-    """Alternate from maps w (s, k, k) while epsilon falls; below ``TELLING`` the worse maps are dropped step by step."""
+    """Alternate from maps w (s, k, k) while epsilon falls; below ``DROPPING_EPSILON`` the worse maps are dropped step by step."""
     xp = namespace(x)
     unit = 2 * math.sqrt(mean_square(x, a) * mean_square(y, b)) or 1.0
     found, before, epsilon = Potentials.zero(a, b, starts=w.shape[0]), first, first
@@ -160,18 +160,18 @@ def anneal(x: Array, y: Array, a: Array, b: Array, w: Array, first: float, last:
         found = found.at(before / epsilon)
         steps = [_step(x, y, a, b, w[s], _take(found, s), epsilon * unit) for s in _batches(x, y, w.shape[0])]
         fitted, values, u, v, error = (xp.concat(parts, axis=0) for parts in zip(*steps, strict=True))
-        count = max(least, math.ceil(KEPT * len(values))) if epsilon < TELLING else len(values)
+        count = max(least, math.ceil(KEPT_SHARE * len(values))) if epsilon < DROPPING_EPSILON else len(values)
         rows = as_like(np.argsort(-to_numpy(values), kind="stable")[:count], x, dtype=xp.int64)
         found = Potentials(u[rows], v[rows], error[rows], 0)
         if epsilon <= last:
             return Race(w[rows], found, epsilon * unit)
-        w, before, epsilon = fitted[rows], epsilon, max(DECAY * epsilon, last)
+        w, before, epsilon = fitted[rows], epsilon, max(RACE_DECAY * epsilon, last)
 
 
 def _step(x: Array, y: Array, a: Array, b: Array, w: Array, warm: Potentials, epsilon: float) -> tuple[Array, ...]:
     """Return the next maps (s, k, k), their scores (s,), and the potentials and errors of the plans of w."""
     cost = make_cost(x @ w, y, 2 / epsilon, a, b, memory=None)
-    found = sinkhorn(cost, a, b, warm=warm, tol=TOLERANCE, max_iter=SWEEPS, accelerate=False)
+    found = sinkhorn(cost, a, b, warm=warm, tol=RACE_TOLERANCE, max_iter=RACE_SWEEPS, accelerate=False)
     moment = transpose(x) @ cost.images(found.u, found.v)[0]
     fitted = moment_map(moment)
     return fitted, namespace(x).sum(moment * fitted, axis=(-2, -1)), found.u, found.v, found.error

@@ -12,11 +12,11 @@ Floats = np.ndarray[Any, Any]
 
 COUNTS = 8, 16, 32, 64  # neighbours
 RADII = 5.0, 10.0, 15.0  # of balls, over the median distance to the nearest neighbour
-MOST = 160  # neighbours in a ball that are used
-AXES = 6  # leading spreads of a neighbourhood
+BALL_NEIGHBOURS = 160  # neighbours in a ball that are used
+LEADING_SPREADS = 6  # leading spreads of a neighbourhood
 
 
-def describe_neighbourhoods(
+def yield_descriptors(
     points: Floats, *, balls: bool, most: int | None = None, counts: Sequence[int] = COUNTS
 ) -> Iterator[Floats]:
     """Yield descriptors (n, f), one array per kind, of at most ``most`` neighbours: for clouds that are compared, the same.
@@ -30,7 +30,7 @@ def describe_neighbourhoods(
     kinds = [_of_nearest(points, distances, near, min(k, near.shape[1])) for k in counts]
     yield np.concatenate(kinds, axis=1)
     if balls:
-        distances, near = _find_neighbours(tree, points, min(MOST, most))
+        distances, near = _find_neighbours(tree, points, min(BALL_NEIGHBOURS, most))
         unit = float(np.median(distances[:, 0])) or 1.0
         yield np.concatenate([_of_ball(points, distances, near, radius * unit) for radius in RADII], axis=1)
 
@@ -57,12 +57,12 @@ def _of_ball(points: Floats, distances: Floats, near: Floats, radius: float) -> 
 
 
 def _spreads(points: Floats, near: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Return centres (n, d) of neighbourhoods and their standard deviations along their leading principal axes (n, `AXES`)."""
+    """Return centres (n, d) of neighbourhoods and their standard deviations along their leading principal axes (n, `LEADING_SPREADS`)."""
     total = np.maximum(weights.sum(axis=1), 1.0)
     around = points[near]
     centre = np.einsum("nk,nkd->nd", weights, around) / total[:, None]
     around = (around - centre[:, None]) * np.sqrt(weights / total[:, None])[..., None]
     few = around.shape[1] < around.shape[2]
     gram = around @ around.swapaxes(1, 2) if few else around.swapaxes(1, 2) @ around
-    spreads = np.sqrt(np.maximum(np.linalg.eigvalsh(gram), 0.0))[:, ::-1][:, :AXES]
-    return centre, np.pad(spreads, ((0, 0), (0, AXES - spreads.shape[1])))
+    spreads = np.sqrt(np.maximum(np.linalg.eigvalsh(gram), 0.0))[:, ::-1][:, :LEADING_SPREADS]
+    return centre, np.pad(spreads, ((0, 0), (0, LEADING_SPREADS - spreads.shape[1])))

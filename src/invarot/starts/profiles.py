@@ -15,7 +15,7 @@ from .matching import squared_distances
 
 Levels: TypeAlias = NDArray[np.float64]
 
-BLOCK = 256  # rows sorted at a time: bounds the memory on top of the profiles
+SORTED_ROWS = 256  # rows sorted at a time: bounds the memory on top of the profiles
 
 
 def principal(x: Array, a: Array) -> tuple[Array, Array]:
@@ -129,7 +129,7 @@ def distance_profiles(z: Array, a: Array, *, edges: Levels) -> Array:
 
 def _profile_blocks(n: int, rows: Callable[[slice], Array], a: Array, edges: Levels) -> Array:
     uniform = is_uniform(a)
-    blocks = [slice(i, i + BLOCK) for i in range(0, n, BLOCK)]
+    blocks = [slice(i, i + SORTED_ROWS) for i in range(0, n, SORTED_ROWS)]
 
     def work(part: slice) -> Array:
         return row_quantiles(rows(part), a, edges, uniform=uniform)
@@ -138,7 +138,7 @@ def _profile_blocks(n: int, rows: Callable[[slice], Array], a: Array, edges: Lev
     return namespace(a).concat(list(parts), axis=0)
 
 
-def describe(
+def describe_points(
     x: Array, a: Array, *, powers: Sequence[float], distances: bool, quantiles: int, standardise: bool
 ) -> Array:
     """Return all profiles of each point side by side, (n, q · kinds), each kind with the same weight."""

@@ -12,7 +12,7 @@ from ..errors import InputError
 from ..threads import map_blocks
 from .glance import try_quick_map
 from .matching import moment_map, mutual_moment, soft_moment, squared_distances
-from .profiles import describe, scaled, subsample
+from .profiles import describe_points, scaled, subsample
 
 MATCHERS = ("sinkhorn", "mutual")
 
@@ -103,8 +103,8 @@ def profile_cost(
 ) -> Array:
     """Return squared distances between the profiles of all points of both clouds, (n, m), scaled to mean one."""
     quantiles = min(quantiles, max(x.shape[0], y.shape[0]))
-    px = describe(x, a, powers=powers, distances=distances, quantiles=quantiles, standardise=standardise)
-    py = describe(y, b, powers=powers, distances=distances, quantiles=quantiles, standardise=standardise)
+    px = describe_points(x, a, powers=powers, distances=distances, quantiles=quantiles, standardise=standardise)
+    py = describe_points(y, b, powers=powers, distances=distances, quantiles=quantiles, standardise=standardise)
     return scaled(squared_distances(px, py), a, b)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial import cKDTree
 
-from .neighbourhoods import describe_neighbourhoods
+from .neighbourhoods import yield_descriptors
 from .votes import find_candidates, neighbour_distance
 
 Floats = np.ndarray[Any, Any]
@@ -23,10 +23,13 @@ DRAWS = 100_000  # triples drawn, in a batch
 FIRST_COMPARED, COMPARED = 40, 150  # points of each cloud that compare maps, first and last
 FITTED = 1_000  # triples whose maps are compared
 IMPROVED = 20  # maps that are improved
-ROUNDS = 12  # of nearest points
+NEAREST_ROUNDS = 12  # of nearest points
 AGREEING = 4  # triples that lead to the best map end the search: one in a hundred is enough
 YIELDED = 24  # maps
-WIDTH, FAR = 1.0, 4.0  # of edges that agree, and of points without a counterpart, over the distance between neighbours
+EDGE_WIDTH, FAR = (
+    1.0,
+    4.0,
+)  # of edges that agree, and of points without a counterpart, over the distance between neighbours
 
 
 def find_rigid_maps(x: Floats, y: Floats, *, proper: bool, rng: np.random.Generator) -> Floats:
@@ -38,15 +41,15 @@ def find_rigid_maps(x: Floats, y: Floats, *, proper: bool, rng: np.random.Genera
     poses = Poses(x, y, FAR * spacing, proper, rng)
     maps, gaps = np.zeros((0, x.shape[1] + 1, x.shape[1])), np.zeros(0)
     most = min(len(x), len(y)) - 1  # descriptors of few points have fewer numbers
-    described = (describe_neighbourhoods(points, balls=True, most=most) for points in (x, y))
+    described = (yield_descriptors(points, balls=True, most=most) for points in (x, y))
     for left, right in zip(*described, strict=True):
         i, j = find_candidates(left, right, most=len(x) * len(y))
         for _ in range(BATCHES):
-            found = poses.improve(poses.of_triples(i, j, width=WIDTH * spacing))
+            found = poses.improve(poses.of_triples(i, j, width=EDGE_WIDTH * spacing))
             maps, gaps = np.concatenate([maps, found]), np.concatenate([gaps, poses.measure(found)])
             order = np.argsort(gaps, kind="stable")[: BATCHES * IMPROVED]
             maps, gaps = maps[order], gaps[order]
-            if len(maps) and np.sum(poses.compare(maps[0], maps) < WIDTH * spacing) >= AGREEING:
+            if len(maps) and np.sum(poses.compare(maps[0], maps) < EDGE_WIDTH * spacing) >= AGREEING:
                 return maps[:YIELDED]
     return maps[:YIELDED]
 
@@ -82,7 +85,7 @@ class Poses:
 
     def improve(self, maps: Floats) -> Floats:
         """Fit every map again to the probes of both sides and their nearest points, if these are near, for some rounds."""
-        for _ in range(ROUNDS if len(maps) else 0):
+        for _ in range(NEAREST_ROUNDS if len(maps) else 0):
             maps = self._follow_nearest(maps)
         return maps
 

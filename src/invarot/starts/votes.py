@@ -15,7 +15,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from ..retrieval.thinning import FEW_DIMENSIONS
-from .neighbourhoods import COUNTS, describe_neighbourhoods
+from .neighbourhoods import COUNTS, yield_descriptors
 
 Floats = np.ndarray[Any, Any]
 
@@ -39,7 +39,7 @@ def vote_for_maps(x: Floats, y: Floats, *, translate: bool, proper: bool, scale:
     spacing = max(units)
     few = max(x.shape[1], y.shape[1]) <= FEW_DIMENSIONS
     described = [
-        describe_neighbourhoods(points / unit if scale else points, balls=few, most=min(len(x), len(y)) - 1)
+        yield_descriptors(points / unit if scale else points, balls=few, most=min(len(x), len(y)) - 1)
         for points, unit in zip((x, y), units, strict=True)
     ]
     for left, right in zip(*described, strict=True):
@@ -61,7 +61,7 @@ def vote_for_copies(x: Floats, y: Floats, count: int, *, proper: bool, rng: np.r
     are thinned, to ``count``. Clouds that are both thinned have no common points left.
     """
     few = COUNTS[:1]
-    left, right = (next(describe_neighbourhoods(one, balls=False, counts=few)) for one in (x, y))
+    left, right = (next(yield_descriptors(one, balls=False, counts=few)) for one in (x, y))
     rows = rng.permutation(len(x))[:count]
     unit = right.std(axis=0) + 1e-300
     distance, near = cKDTree(right / unit).query(left[rows] / unit, workers=-1)

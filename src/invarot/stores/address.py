@@ -34,7 +34,7 @@ OPTIONS = {
 
 @dataclass(frozen=True)
 class Place:
-    """An address, taken apart: ``ENGINE:WHERE#COLLECTION?OPTION=VALUE``; a file has no engine and no collection."""
+    """The parts of an address: ``ENGINE:WHERE#COLLECTION?OPTION=VALUE``; a file has no engine and no collection."""
 
     engine: str
     where: str
@@ -42,8 +42,8 @@ class Place:
     options: dict[str, str]
 
 
-def parse(address: str) -> Place:
-    """Take an address apart."""
+def parse_address(address: str) -> Place:
+    """Split an address into its parts."""
     body, _, query = address.partition("?")
     options = dict(parse_qsl(query, keep_blank_values=True))
     engine, colon, rest = body.partition(":")
@@ -63,15 +63,15 @@ def parse(address: str) -> Place:
 
 def same_place(one: str, other: str) -> bool:
     """Return whether two addresses name one store, however its path is written."""
-    left, right = parse(one), parse(other)
+    left, right = parse_address(one), parse_address(other)
     if (left.engine, left.collection) != (right.engine, right.collection):
         return False
     return left.where == right.where or os.path.realpath(left.where) == os.path.realpath(right.where)
 
 
 def open_beside(address: str) -> Store:
-    """Return the store beside ``address`` that a copy is written to which is to take its place."""
-    place = parse(address)
+    """Return the store beside ``address`` to which a copy is written that will take its place."""
+    place = parse_address(address)
     if place.engine:
         return open_store(f"{place.engine}:{place.where}#{place.collection}-replacing")
     path = Path(place.where)
@@ -79,7 +79,7 @@ def open_beside(address: str) -> Store:
 
 
 def open_store(address: str | os.PathLike[str]) -> Store:
-    """Return the store at an address; nothing is read or made until it is asked to.
+    """Return the store at an address; nothing is read or created before the first call of one of its methods.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def open_store(address: str | os.PathLike[str]) -> Store:
     >>> store.info().count, [batch.ids for batch in store.read(2)]
     (3, [[0, 1], [2]])
     """
-    place = parse(os.fspath(address))
+    place = parse_address(os.fspath(address))
     if place.engine:
         module, name = ENGINES[place.engine]
     else:
@@ -105,7 +105,7 @@ def open_store(address: str | os.PathLike[str]) -> Store:
         if suffix not in FILES:
             raise InputError(
                 f"store: expected a file ending in {', '.join(FILES)}, or {', '.join(f'{one}:…#…' for one in ENGINES)}, "
-                f"got {os.fspath(address)!r}"
+                f"got {os.fspath(address)!r}; convert it to one of these"
             )
         module, name = FILES[suffix]
     check_known(place.options, OPTIONS.get(name, ()), os.fspath(address))

@@ -114,7 +114,9 @@ def to_arrow(batch: Batch, schema: Any, info: Info, address: str) -> Any:
         try:
             columns.append(pa.array(values, field.type))
         except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-            raise InputError(f"{address}: expected {field.type} in column {field.name!r}, got {error}") from error
+            raise InputError(
+                f"{address}: expected {field.type} in column {field.name!r}, got {error}; convert it first"
+            ) from error
     flat = pa.array(np.ascontiguousarray(batch.vectors, dtype=np.float32).reshape(-1))
     if pa.types.is_fixed_size_list(schema[-1].type):
         lists = pa.FixedSizeListArray.from_arrays(flat, info.dimension)

@@ -178,7 +178,7 @@ class SafetensorsFile(ArrayFile):
         except (SafetensorError, TypeError) as error:
             raise InputError(
                 f"{self.address}: expected safetensors of float16, float32 or float64, got a file that cannot be read "
-                f"({error})"
+                f"({error}); save it again"
             ) from error
 
     def _assemble(self, stream: BinaryIO, info: Info) -> None:

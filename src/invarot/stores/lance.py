@@ -107,7 +107,7 @@ class LanceTable:
                 self.table = _connect(self.folder).open_table(self.name)
             except ValueError as error:
                 raise InputError(
-                    f"{self.address}: expected a LanceDB table, got a folder that cannot be read as one ({error})"
+                    f"{self.address}: expected a LanceDB table, got a folder that cannot be read as one ({error}); name another, or restore it from a copy"
                 ) from error
         return self.table
 

@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import InputError
 
 T = TypeVar("T")
-TRIES, FIRST_PAUSE = 5, 0.5  # calls to a server, and seconds before the second one; each pause doubles
+CALL_TRIES, FIRST_PAUSE = 5, 0.5  # calls to a server, and seconds before the second one; each pause doubles
 
 
 class StoreUnavailable(OSError):
@@ -44,8 +44,8 @@ class Batch:
 class Info:
     """``count`` rows of ``dimension`` columns, compared by ``metric`` ("cosine", "dot" or "l2").
 
-    The rest shapes a copy: the Arrow ``schema`` of id and payload where the store has one, the names of its columns,
-    whether all ids are whole numbers, and whether any row has a payload.
+    The rest is what a copy needs to have the same form: the Arrow ``schema`` of id and payload where the store has one, the names
+    of its columns, whether all ids are whole numbers, and whether any row has a payload.
     """
 
     count: int
@@ -68,7 +68,7 @@ class Store(Protocol):
     address: str
 
     def exists(self) -> bool:
-        """Whether there is a store at this address, complete or begun."""
+        """Return whether there is a store at this address, complete or unfinished."""
         ...
 
     def info(self) -> Info:
@@ -82,7 +82,7 @@ class Store(Protocol):
     def begin(self, info: Info, size: int) -> int:
         """Create the store for rows like ``info``, or go on with one begun in batches of ``size``.
 
-        Returns the number of its first rows that are safely there; the next batch has to start with the row after them.
+        Returns how many of its first rows are stored for certain; the next batch has to start with the row after them.
         """
         ...
 
@@ -99,11 +99,11 @@ class Store(Protocol):
         ...
 
     def replace_by(self, other: Any) -> None:
-        """Put ``other``, a complete store of the same kind beside this one, in its place; called again, finish what a kill left."""
+        """Replace this store by ``other``, a complete one of the same kind beside it; a call that was killed is finished by the next."""
         ...
 
     def space(self) -> int | None:
-        """Return the bytes on disk; None where they are not ours to see."""
+        """Return the bytes on disk; None for a server."""
         ...
 
     def close(self) -> None:
@@ -185,15 +185,15 @@ def retry(
     sleep: Callable[[float], None] = time.sleep,
 ) -> T:
     """Return ``call()``; where ``gone`` says that the server did not answer, try again, then raise StoreUnavailable."""
-    for number in range(TRIES):
+    for number in range(CALL_TRIES):
         try:
             return call()
         except Exception as error:
             if not gone(error):
                 raise
-            if number == TRIES - 1:
+            if number == CALL_TRIES - 1:
                 raise StoreUnavailable(
-                    f"{address}: expected a server that answers, got none in {TRIES} tries ({error}); "
+                    f"{address}: expected a server that answers, got none in {CALL_TRIES} tries ({error}); "
                     "start it and run the same command again: it resumes where it stopped"
                 ) from error
             sleep(FIRST_PAUSE * 2**number)

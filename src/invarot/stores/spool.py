@@ -94,7 +94,7 @@ def decode_rows(path: Path) -> Iterator[tuple[Any, dict[str, Any]]]:
                 yield row["id"], row.get("payload", {})
             except (ValueError, KeyError, TypeError, AttributeError) as error:
                 raise InputError(
-                    f'{path}: expected a line {{"id": …, "payload": {{…}}}} per row, got {line[:60]!r}'
+                    f'{path}: expected a line {{"id": …, "payload": {{…}}}} per row, got {line[:60]!r}; write both files again'
                 ) from error
 
 

@@ -74,7 +74,7 @@ def learn_many(
         clouds[name] = to_numpy(rows)
     found = align_many(
         {name: clouds[name][solve.select_words(words)[: chosen.stages[-1]]] for name, words in vectors.items()},
-        effort=chosen.effort, device=where, rng=check_rng(rng), solver=Sinkhorn(tol=solve.TOL, memory=memory),
+        effort=chosen.effort, device=where, rng=check_rng(rng), solver=Sinkhorn(tol=solve.SOLVE_TOL, memory=memory),
         search=Search(ordered=chosen.ordered, n_jobs=n_jobs),
     )  # fmt: skip
     with own_threads():
@@ -102,7 +102,7 @@ def _refine(
     maps: list[Array] = [as_like(found.maps[name], clouds[name]) for name in names]
     fewest = min(clouds[name].shape[0] for name in names)
     loose = refine.weigh_one_sided(max(one.shape[0] for one in maps), min(most, fewest))
-    for count, weight in ((most // 3, 0.0), (most, loose))[most < refine.MANY :]:
+    for count, weight in ((most // 3, 0.0), (most, loose))[most < refine.MANY_WORDS :]:
         few = [clouds[name][:count] for name in names]
         maps, _ = refine_many(few, maps, rounds=chosen.rounds, trust=[one[:count] for one in trust], loose=weight)
     return {name: to_numpy(one) for name, one in zip(names, maps, strict=True)}

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ..arrays import Array, place
-from ..logs import log
+from ..logs import log_line
 from ..threads import own_threads
 from ..words.vectors import Vectors
 from .steps.local_centring import LOCAL_CENTRING
@@ -30,7 +30,7 @@ def fit_steps(steps: Iterable[Step], work: Work) -> tuple[tuple[StepRecord, ...]
     with own_threads():
         for step in steps:
             begun = time.perf_counter()
-            log(f"{step.name} begins")
+            log_line(f"{step.name} begins")
             record, work = step.fit(work)
             records.append(replace(record, seconds=round(time.perf_counter() - begun, 3)))
             if step in FINISHING and record.applied:

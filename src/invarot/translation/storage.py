@@ -16,7 +16,7 @@ from ..folders import ABOUT_FILE, TRANSLATION, building, read_folder, write_fold
 from ..retrieval.refine import Round
 from ..schema import build, check, check_arrays, check_rows
 from ..words.preprocessing import Preprocessing
-from ..words.spelling import SIZE
+from ..words.spelling import SPELLING_COORDINATES
 from ..words.vectors import Vectors
 from .model import Translation
 from .pipeline import PIPELINE
@@ -134,8 +134,10 @@ def _find_shapes(step: StepRecord) -> dict[str, str]:
         means = Preprocessing(tuple(step.values["prepare"])).steps.count("center")
         sides = (("source", "dx"), ("target", "dy"))
         return {f"{side}_mean_{number}": f"f {width}" for side, width in sides for number in range(means)}
-    if step.name == "spelling" and step.values["size"] not in range(8, SIZE + 1, 8):
-        raise InputError(f"{where}.size: expected a multiple of 8 up to {SIZE}, got {step.values['size']}")
+    if step.name == "spelling" and step.values["size"] not in range(8, SPELLING_COORDINATES + 1, 8):
+        raise InputError(
+            f"{where}.size: expected a multiple of 8 up to {SPELLING_COORDINATES}, got {step.values['size']}"
+        )
     if step.name == "penalties":
         return {"source_best": "f n", "target_best": "f m"} if step.values["match_penalty"] else {}
     return SHAPES.get(step.name, {})

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from ..arrays import Array, device, namespace
 
-AFTER = 4  # plain sweeps before the first combination: an inexact solve rarely needs more
-DEPTH = 5  # differences kept
+PLAIN_SWEEPS = 4  # plain sweeps before the first combination: an inexact solve rarely needs more
+DIFFERENCES = 5  # differences kept
 GROWTH = 2.0  # a combination whose error exceeds this times the least error so far is undone
 LEAP = 5.0  # largest accepted step of a log-potential: for longer steps a sweep is far from linear
-RIDGE = 1e-5  # relative to the trace of the normal equations
-GRID = 2.0**-6  # weights are multiples of it: what a combination leaves of a residual is larger than that
+COMBINATION_RIDGE = 1e-5  # relative to the trace of the normal equations
+WEIGHT_STEP = 2.0**-6  # weights are multiples of it: what a combination leaves of a residual is larger than that
 
 
 class Anderson:
@@ -40,7 +40,7 @@ class Anderson:
         residual = fresh - v
         if self.last is None:
             self.last, self.least = (fresh, residual), error
-            self.rest, self.penalty = xp.full_like(error, AFTER - 1.0), xp.full_like(error, 2.0 * AFTER)
+            self.rest, self.penalty = xp.full_like(error, PLAIN_SWEEPS - 1.0), xp.full_like(error, 2.0 * PLAIN_SWEEPS)
             return fresh
         # NaN is bad too; the result of a plain sweep is kept whatever its error
         bad = ~(error <= GROWTH * self.least) & (self.rest <= 0)
@@ -57,7 +57,7 @@ class Anderson:
         """Add a difference; a start whose combination was bad drops all of its differences."""
         xp = namespace(move)
         nothing = xp.zeros_like(move)
-        keep = slice(-DEPTH + 1, None)
+        keep = slice(-DIFFERENCES + 1, None)
         self.moves = [xp.where(good, one, nothing) for one in (*self.moves[keep], move)]
         self.bends = [xp.where(good, one, nothing) for one in (*self.bends[keep], bend)]
 
@@ -74,9 +74,9 @@ class Anderson:
         normal = weighted @ xp.matrix_transpose(bends)
         trace = xp.sum(xp.linalg.diagonal(normal), axis=-1)[..., None, None]
         ridge = xp.eye(len(self.bends), dtype=wide, device=device(normal))
-        normal = normal + (RIDGE * trace + xp.finfo(wide).tiny ** 0.5) * ridge
+        normal = normal + (COMBINATION_RIDGE * trace + xp.finfo(wide).tiny ** 0.5) * ridge
         pull = weighted @ xp.astype(residual, wide)[..., None]
-        weights = xp.round(xp.linalg.solve(normal, pull) / GRID) * GRID
+        weights = xp.round(xp.linalg.solve(normal, pull) / WEIGHT_STEP) * WEIGHT_STEP
         step = xp.sum(weights * xp.astype(xp.stack(self.moves, axis=-2), wide), axis=-2)
         accepted = when & (xp.max(xp.abs(step), axis=-1) <= LEAP)  # False for NaN
         return xp.where(accepted[..., None], fresh - xp.astype(step, fresh.dtype), fresh)

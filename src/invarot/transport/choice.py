@@ -16,7 +16,7 @@ from ..arrays import Array, as_like, free_device_memory, has_triton, is_torch, o
 from ..errors import InputError, MemoryBound
 from ..rows import ALL, Rows
 from ..threads import workers
-from .acceleration import DEPTH
+from .acceleration import DIFFERENCES
 from .cost import LEAST_ROWS, BlockedCost, Cost, block_entries
 from .cut import CutCost, PartCost
 
@@ -103,7 +103,7 @@ def memory_needed(z: Array, y: Array, *, dense: bool, targets: int | None = None
     m = y.shape[0] if targets is None else targets
     held = y.shape[0] if m == y.shape[0] else 2 * y.shape[0]
     points = batch * (3 * n + held) * d + 2 * held * d + 8 * batch * (n + m)
-    past = 2 * batch * m * (2 * (DEPTH + 1) + 2 * DEPTH)  # float64 while they are combined
+    past = 2 * batch * m * (2 * (DIFFERENCES + 1) + 2 * DIFFERENCES)  # float64 while they are combined
     block = min(max(block_entries(z), LEAST_ROWS * batch * m), batch * n * m)
     threads = 1 if is_torch(z) else workers()
     block *= 2 * min(threads, math.ceil(batch * n * m / block))
@@ -151,9 +151,9 @@ def make_cost(
         )
     precision = None
     if kernels:
-        from .gpu.cost import LAST, ROUGH, precision_for
+        from .gpu.cost import POTENTIAL_ERROR, ROUGH, precision_for
 
-        precision = precision_for(z, y, scale, within=ROUGH if rough else LAST, rows=rows, columns=columns)
+        precision = precision_for(z, y, scale, within=ROUGH if rough else POTENTIAL_ERROR, rows=rows, columns=columns)
         work = d * (3 if precision == "fp32" else 1)
         kept = batch == 1 and n * m >= KEPT_ENTRIES and work > KEPT_WORK and need + 2 * n * m <= bound
         if alone and kept and has_triton():

@@ -20,7 +20,7 @@ from ..arrays import (
     transpose,
 )
 from ..rows import ALL, Rows
-from .plan_common import as_dense_array, describe, move_arrays
+from .plan_common import as_dense_array, describe_plan, move_arrays
 
 ENTRIES = 1 << 21  # scores per block on a CPU
 UNSEEN = 1e-4  # marginal error that rounding may add without notice: a tenth of the default tolerance
@@ -70,7 +70,7 @@ class EntropicPlan:
     columns: Rows = ALL  # which rows of y are here; where they are not all, every process has to call a method
 
     def __repr__(self) -> str:
-        return describe(self)
+        return describe_plan(self)
 
     @property
     def scale(self) -> float:

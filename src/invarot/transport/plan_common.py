@@ -7,7 +7,7 @@ from typing import Any
 from ..arrays import is_array, move, to_numpy
 
 
-def describe(plan: Any) -> str:
+def describe_plan(plan: Any) -> str:
     """Return the ``repr`` of a plan: its size and how well it was solved, and no arrays."""
     n, m = plan.shape
     return (

@@ -18,10 +18,10 @@ from scipy.spatial import cKDTree
 from ..arrays import Array, is_torch, to_numpy
 from .marginals import Marginals
 
-DIMENSIONS = 6  # up to which a kd-tree pays
+SPARSE_DIMENSIONS = 6  # up to which a kd-tree pays
 BEYOND = 25.0  # log of the largest entry that is left out
-SHARE = 0.1  # of all pairs, above which a dense kernel is faster: where that fits
-MOST = 1000  # pairs per point that are stored
+SPARSE_SHARE = 0.1  # of all pairs, above which a dense kernel is faster: where that fits
+PAIRS_PER_POINT = 1000  # pairs per point that are stored
 SPARE = 0.2  # of the reach, by which a list of pairs reaches farther
 
 Floats = np.ndarray[Any, Any]
@@ -100,7 +100,7 @@ def list_pairs(z: Floats, y: Floats, reach: float, *, spare: float = SPARE) -> P
     n, m = len(z), len(y)
     left, right = cKDTree(z), cKDTree(y)
     radius = (1 + spare) * reach
-    if left.count_neighbors(right, radius) > min(SHARE * n * m, MOST * (n + m)):
+    if left.count_neighbors(right, radius) > min(SPARSE_SHARE * n * m, PAIRS_PER_POINT * (n + m)):
         return None
     found = left.sparse_distance_matrix(right, radius, output_type="ndarray")
     listed = coo_array((np.ones(len(found), dtype=np.int8), (found["i"], found["j"])), shape=(n, m)).tocsr()
@@ -115,7 +115,7 @@ def find_reach(price: float, epsilon: float) -> float:
 
 def can_list(z: Array) -> bool:
     """Return whether pairs of points like z (…, d) can be listed: NumPy, few dimensions."""
-    return not is_torch(z) and z.shape[-1] <= DIMENSIONS
+    return not is_torch(z) and z.shape[-1] <= SPARSE_DIMENSIONS
 
 
 def _least(values: Floats, begins: Floats) -> Floats:

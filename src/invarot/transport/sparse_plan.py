@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, as_like, device, namespace, to_numpy
-from .plan_common import as_dense_array, describe, move_arrays
+from .plan_common import as_dense_array, describe_plan, move_arrays
 
 
 @dataclass(frozen=True, repr=False)
@@ -25,7 +25,7 @@ class SparsePlan:
     iterations: int = 1
 
     def __repr__(self) -> str:
-        return describe(self)
+        return describe_plan(self)
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -9,9 +9,9 @@ import numpy as np
 from ..errors import InputError
 from .decimals import is_number
 from .text import header
-from .vectors import FIRST_BYTES, Findings, Rows
+from .vectors import FIRST_BYTES, Findings, WordTable
 
-BLOCK = 1 << 22
+BINARY_BLOCK = 1 << 22
 LONGEST_WORD = 1 << 14
 WIDEST = 1 << 20
 
@@ -43,10 +43,10 @@ def read_binary(
         )
     width = 4 * dimension
     expected = min(count, FIRST_BYTES // width if size is None else size // (width + 1) + 1)  # the header may be wrong
-    rows = Rows(dimension, expected=expected, limit=limit, errors=errors, findings=findings)
+    rows = WordTable(dimension, expected=expected, limit=limit, errors=errors, findings=findings)
     buffer, at, seen, ended = b"", 0, 0, False
     while seen < count and not rows.full and not ended:
-        chunk = stream.read(BLOCK + width)
+        chunk = stream.read(BINARY_BLOCK + width)
         ended = not chunk
         buffer, at = buffer[at:] + chunk, 0
         words: list[str] = []
@@ -71,13 +71,13 @@ def read_binary(
                 table[row] = np.frombuffer(buffer, "<f4", dimension, start)
             rows.extend(words, table, places)
             ended = False
-        elif len(buffer) > LONGEST_WORD + width + BLOCK:
+        elif len(buffer) > LONGEST_WORD + width + BINARY_BLOCK:
             raise InputError(f"{source}: expected a word in row {seen + 1}, got none; is this word2vec binary?")
     _check_end(rows, seen, count, buffer[at:] + stream.read(64), findings)
     return rows.finish()
 
 
-def _check_end(rows: Rows, seen: int, count: int, rest: bytes, findings: Findings) -> None:
+def _check_end(rows: WordTable, seen: int, count: int, rest: bytes, findings: Findings) -> None:
     if not len(rows):
         raise InputError(
             f"{findings.source}: expected a complete row, got none; the file is truncated or not word2vec binary"

@@ -34,7 +34,7 @@ def _load(name: str) -> Vectors:
         files("invarot.data").joinpath(name).open("rb") as stream,
         np.load(stream, allow_pickle=False) as archive,
     ):
-        vectors = decode_rows(archive["codes"], archive["scales"])
+        vectors = decode_vectors(archive["codes"], archive["scales"])
         return Vectors(tuple(archive["words"].tolist()), vectors, f"invarot core pair, {name}")
 
 
@@ -45,7 +45,7 @@ def encode_rows(vectors: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np
     return np.rint(vectors / scales[:, None]).astype(np.int8), scales
 
 
-def decode_rows(codes: np.ndarray[Any, Any], scales: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def decode_vectors(codes: np.ndarray[Any, Any], scales: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Return the vectors, (n, d) float32."""
     vectors: np.ndarray[Any, Any] = codes.astype(np.float32) * scales[:, None]
     return vectors

@@ -10,7 +10,7 @@ from itertools import chain
 from ..errors import InputError
 from ..files import local_file, name_path, reading
 from .decimals import is_number
-from .text import blocks
+from .text import read_blocks
 from .vectors import Findings
 
 
@@ -28,7 +28,7 @@ def read_dictionary(path: str | os.PathLike[str]) -> list[tuple[str, str]]:
     findings = Findings(source)
     pairs: list[tuple[str, str]] = []
     with reading(source), local_file(path) as file, file.open("rb") as stream:
-        for place, raw in enumerate(chain.from_iterable(blocks(stream, source)), 1):
+        for place, raw in enumerate(chain.from_iterable(read_blocks(stream, source)), 1):
             try:
                 line = raw.removeprefix(b"\xef\xbb\xbf" if place == 1 else b"").decode("utf-8").strip()
             except UnicodeDecodeError:

@@ -15,7 +15,7 @@ from ..errors import InputError
 GZIP_TIMES = 50  # times its size that a file may unpack to; words and numbers reach about 5
 NPZ_TIMES = 200  # more, since NumPy pads all words to the longest
 ALWAYS = 1 << 23  # bytes that any file may unpack to
-BLOCK = 1 << 20
+UNPACKED_BLOCK = 1 << 20
 
 
 def open_stream(path: Path) -> BinaryIO:
@@ -34,7 +34,7 @@ class BoundedGzip(gzip.GzipFile):
 
     def read(self, size: int | None = -1) -> bytes:
         if size is None or size < 0:
-            return b"".join(iter(lambda: self.read(BLOCK), b""))
+            return b"".join(iter(lambda: self.read(UNPACKED_BLOCK), b""))
         content = super().read(size)
         check_unpacked(self.name, self.tell(), self.most)
         return content

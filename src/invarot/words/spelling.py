@@ -19,16 +19,16 @@ from scipy import sparse
 
 from ..arrays import Array, as_like, namespace, to_numpy, unit_rows
 
-SIZE = 512  # coordinates; a quarter of a point more accurate than 256
-LONGEST = 3  # letters in an n-gram
-SPELLING = 0.6  # weight relative to the vectors, chosen on the train split of Europarl's pairs
+SPELLING_COORDINATES = 512  # coordinates; a quarter of a point more accurate than 256
+NGRAM_LETTERS = 3  # letters in an n-gram
+SPELLING_WEIGHT = 0.6  # weight relative to the vectors, chosen on the train split of Europarl's pairs
 
-SAME = 0.5  # overlap of letters from which two vocabularies share an alphabet; English–German has 0.84, English–Russian 0.01
+SAME_ALPHABET = 0.5  # overlap of letters from which two vocabularies share an alphabet; English–German has 0.84, English–Russian 0.01
 
 Floats = np.ndarray[Any, Any]
 
 
-def spelling(words: Sequence[str], *, longest: int = LONGEST, size: int = SIZE) -> Floats:
+def spelling(words: Sequence[str], *, longest: int = NGRAM_LETTERS, size: int = SPELLING_COORDINATES) -> Floats:
     """Return the spelling vector of each word, (n, size), rows of length one; zero for words without letters.
 
     Parameters
@@ -54,7 +54,7 @@ def spelling(words: Sequence[str], *, longest: int = LONGEST, size: int = SIZE) 
     return to_numpy(unit_rows(np.asarray(held @ (2 * np.unpackbits(signs, axis=1).astype(np.float32) - 1)), safe=True))
 
 
-def add_spelling(z: Array, words: Sequence[str], weight: float, *, size: int = SIZE) -> Array:
+def add_spelling(z: Array, words: Sequence[str], weight: float, *, size: int = SPELLING_COORDINATES) -> Array:
     """Append ``weight`` times the spelling of each word to its row of ``z`` (n, d), scaled to length one; ``z`` at weight 0."""
     if not weight:
         return z
@@ -79,7 +79,7 @@ def usable_weight(weight: float, source: Sequence[str], target: Sequence[str]) -
     ]
     totals = [max(1, sum(count.values())) for count in counts]
     common = sum(min(counts[0][letter] / totals[0], counts[1][letter] / totals[1]) for letter in counts[0])
-    return weight if common >= SAME else 0.0
+    return weight if common >= SAME_ALPHABET else 0.0
 
 
 @lru_cache(maxsize=1 << 16)

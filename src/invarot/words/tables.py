@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import InputError
 from ..files import local_file, reading
 from .packed import open_stream, read_members
-from .vectors import Findings, Rows
+from .vectors import Findings, WordTable
 
 Found: TypeAlias = "tuple[tuple[str, ...], np.ndarray[Any, Any]]"
 BLOCK_ROWS = 4096
@@ -28,7 +28,7 @@ def collect(
         raise InputError(
             f"{findings.source}: expected words with vectors, got no usable row (the table is empty); check that the file is complete"
         )
-    rows = Rows(dimension, expected=len(words), limit=limit, errors=errors, findings=findings)
+    rows = WordTable(dimension, expected=len(words), limit=limit, errors=errors, findings=findings)
     start = 0
     while start < len(words) and not rows.full:
         stop = min(start + BLOCK_ROWS if limit is None else start + limit - len(rows), len(words))
@@ -101,7 +101,7 @@ def read_lines(path: Path, errors: str, findings: Findings) -> list[str]:
         lines = stream.read().removeprefix(b"\xef\xbb\xbf").split(b"\n")
     if lines and not lines[-1]:
         lines.pop()
-    rows = Rows(1, expected=0, limit=None, errors=errors, findings=findings)
+    rows = WordTable(1, expected=0, limit=None, errors=errors, findings=findings)
     return [rows.decode(line.removesuffix(b"\r"), place) for place, line in enumerate(lines, 1)]
 
 

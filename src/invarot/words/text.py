@@ -15,9 +15,9 @@ import numpy as np
 
 from ..errors import InputError
 from .decimals import parse_rows
-from .vectors import FIRST_BYTES, Findings, Rows
+from .vectors import FIRST_BYTES, Findings, WordTable
 
-BLOCK = 1 << 18  # bytes of text at a time: fits the cache, and is all the memory used besides the result
+TEXT_BLOCK = 1 << 18  # bytes of text at a time: fits the cache, and is all the memory used besides the result
 LONGEST_LINE = 1 << 22
 LONGEST_NUMBER = 18  # digits of a number in a header
 SHORT = "row with too few values (dropped)"
@@ -26,10 +26,10 @@ NOT_NUMERIC = "row with a value that is not a number (dropped)"
 SPACES = "word with spaces (kept)"
 
 
-def blocks(stream: BinaryIO, source: str) -> Iterator[list[bytes]]:
+def read_blocks(stream: BinaryIO, source: str) -> Iterator[list[bytes]]:
     """Yield the lines of ``stream``, a block at a time, without line breaks."""
     rest = b""
-    while chunk := stream.read(BLOCK):
+    while chunk := stream.read(TEXT_BLOCK):
         rest += chunk
         if b"\n" not in chunk:
             if len(rest) > LONGEST_LINE:
@@ -93,7 +93,7 @@ def _is_fraction(field: bytes) -> bool:
     return not field.isdigit()
 
 
-def parse(
+def parse_lines(
     lines: list[bytes], first: int, dimension: int, findings: Findings
 ) -> tuple[list[bytes], np.ndarray[Any, Any], list[int]]:
     """Return words, values (rows, dimension) and line numbers of the valid rows; the others are reported."""
@@ -118,7 +118,7 @@ def parse(
 def _parse_carefully(
     lines: list[bytes], first: int, dimension: int, findings: Findings
 ) -> tuple[list[bytes], np.ndarray[Any, Any], list[int]]:
-    """As `parse`, one line at a time."""
+    """As `parse_lines`, one line at a time."""
     words: list[bytes] = []
     rows: list[list[float]] = []
     places: list[int] = []
@@ -144,10 +144,10 @@ def read_text(
 ) -> tuple[tuple[str, ...], np.ndarray[Any, Any]]:
     """Read words and vectors of a text file; ``size`` in bytes, if known, sets the initial allocation."""
     source = findings.source
-    rows: Rows | None = None
+    rows: WordTable | None = None
     promised: tuple[int, int] | None = None
     number, seen = 1, 0
-    for lines in blocks(stream, source):
+    for lines in read_blocks(stream, source):
         if rows is None:
             if number == 1:
                 lines[0] = lines[0].removeprefix(b"\xef\xbb\xbf")
@@ -161,13 +161,13 @@ def read_text(
             if promised and promised[1] != dimension:
                 findings.remark(f"the header says {promised[1]} values per word, most rows have {dimension} (used)")
             expected = _estimate_rows(lines, promised, size, dimension)
-            rows = Rows(dimension, expected=expected, limit=limit, errors=errors, findings=findings)
+            rows = WordTable(dimension, expected=expected, limit=limit, errors=errors, findings=findings)
         start = tried = 0
         while start < len(lines) and not rows.full:  # rows after max_words are neither read nor reported
             had = len(rows)
             count = len(lines) if limit is None else max(limit - had, 2 * tried)
             part = lines[start : start + count]
-            words, values, places = parse(part, number, dimension, findings)
+            words, values, places = parse_lines(part, number, dimension, findings)
             rows.extend([rows.decode(word, place) for word, place in zip(words, places, strict=True)], values, places)
             tried = (
                 len(part) if len(rows) == had else 0
@@ -198,7 +198,7 @@ def _estimate_rows(lines: list[bytes], promised: tuple[int, int] | None, size: i
     return min(promised[0] if promised else int(1.02 * size * len(lines) / max(sum(map(len, lines)), 1)) + 1, most)
 
 
-def _check_counts(rows: Rows, seen: int, promised: tuple[int, int] | None, findings: Findings) -> None:
+def _check_counts(rows: WordTable, seen: int, promised: tuple[int, int] | None, findings: Findings) -> None:
     if promised and not rows.full and seen != promised[0]:
         findings.remark(f"the header says {promised[0]} words, the file has {seen} rows (all were read)")
     dropped = findings.count(SHORT, LONG, NOT_NUMERIC)

@@ -12,8 +12,8 @@ import numpy as np
 from ..errors import InputError
 
 FIRST_BYTES = 1 << 26  # of a table whose size the file does not tell; it grows from there
-SHOWN = 5  # places listed in a warning, words in a repr; the rest are counted
-LONGEST = 30  # letters of a word in a repr
+PLACES_LISTED = 5  # places listed in a warning, words in a repr; the rest are counted
+LONGEST_IN_REPR = 30  # letters of a word in a repr
 
 
 class VectorsWarning(UserWarning):
@@ -49,7 +49,9 @@ class Vectors:
         return len(self.words)
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{word[:LONGEST]!r}" for word in self.words[:SHOWN]) + (", …" if len(self) > SHOWN else "")
+        shown = ", ".join(f"{word[:LONGEST_IN_REPR]!r}" for word in self.words[:PLACES_LISTED]) + (
+            ", …" if len(self) > PLACES_LISTED else ""
+        )
         return f"Vectors of {len(self):,} words in {self.dimension} dimensions, from {self.source}: {shown}"
 
     @property
@@ -82,7 +84,7 @@ class Findings:
     def add(self, kind: str, place: int, what: str = "") -> None:
         """Record a problem of ``kind`` at ``place`` (counted from 1); ``what`` is shown with it."""
         count, places = self.kinds.setdefault(kind, (0, []))
-        if len(places) < SHOWN:
+        if len(places) < PLACES_LISTED:
             places.append(f"{place} ({what})" if what else str(place))
         self.kinds[kind] = (count + 1, places)
 
@@ -108,7 +110,7 @@ class Findings:
         return sentences
 
 
-class Rows:
+class WordTable:
     """A growing (n, d) float32 table of distinct words, with at most ``limit`` of them.
 
     The table grows in place and is trimmed at the end, so that peak memory is about the size of the result.

@@ -8,9 +8,25 @@ import pytest
 import invarot
 from invarot import Schatten
 from invarot.alignment.evidence import gather_evidence
-from invarot.alignment.judging.degenerate import count_ties, find_degenerate
+from invarot.alignment.judging.degenerate import count_ties, find_degenerate, find_flat
 
 from ..clouds import posed, turned
+
+
+def test_a_cloud_without_extent_is_named():
+    x, y, _, _ = turned(20, 3)
+    assert find_flat(posed(x, y)) == []
+    assert find_flat(posed(0 * x, y)) == ["x"]
+    for options in (
+        {"translate": True},
+        {"scale": True, "translate": True},
+        {"maps": Schatten(whiten=True), "translate": True},
+    ):
+        assert find_flat(posed(x, np.full_like(y, 0.1), **options)) == ["y"], options
+    assert find_flat(posed(x + 1e6, y)) == []  # far away, and a cloud still
+    wide = np.random.default_rng(0).normal(size=(5, 40)) + 1e6  # fewer points than dimensions
+    for points, names in ((wide, ["y"]), (np.full_like(wide, 1e6 / 3), ["x", "y"])):
+        assert find_flat(posed(points, np.full_like(wide, 0.1), translate=True, restrict=True)) == names
 
 
 def test_points_at_one_place_are_counted(lib):

@@ -6,7 +6,7 @@ import numpy as np
 
 from invarot.translation import StepRecord, recipe
 from invarot.translation.progress import Progress
-from invarot.translation.steps.pooling import SHARE, Neighbours, apply_pooling, fit_pooling, leave_new_words
+from invarot.translation.steps.pooling import NEIGHBOUR_WEIGHT, Neighbours, apply_pooling, fit_pooling, leave_new_words
 from invarot.translation.steps.shape import Work
 from invarot.words import Vectors
 
@@ -20,7 +20,7 @@ def test_neighbours_are_added_to_unit_rows():
     x, y = np.array([[2.0, 0.0], [0.0, 3.0]]), np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
     third = Neighbours("fr", np.array([1]), np.array([0]), np.array([[4.0, 0.0], [0.0, 1.0]]))
     record, work = fit_pooling(make_work(x, y), source=[third], target=[])
-    np.testing.assert_allclose(work.x, [[1.0, 0.0], [SHARE, 1.0]], atol=1e-7)
+    np.testing.assert_allclose(work.x, [[1.0, 0.0], [NEIGHBOUR_WEIGHT, 1.0]], atol=1e-7)
     np.testing.assert_allclose(work.y, y)
     assert record.detail == "0.1 of the mutual neighbours in fr added"
     np.testing.assert_array_equal(apply_pooling(record, x, "source", ()), work.x)

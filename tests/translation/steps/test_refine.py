@@ -13,7 +13,7 @@ from ..pairs import rotated_pair
 
 
 def test_many_words_are_refined_in_two_sizes(pair, monkeypatch):
-    monkeypatch.setattr("invarot.translation.steps.refine.MANY", 200)
+    monkeypatch.setattr("invarot.translation.steps.refine.MANY_WORDS", 200)
     found = learn(*pair[:2], how="fast")
     pairs = [row["pairs"] for row in found.history if row["stage"] == "refine"]
     assert max(pairs[:1]) <= 100 < max(pairs)  # the first rounds see a third of the words

@@ -12,7 +12,7 @@ from invarot.errors import InputError
 from invarot.retrieval import neighbours
 from invarot.translation import adjust, learn, recipe
 from invarot.words import Vectors, read_vectors
-from invarot.words.spelling import SIZE
+from invarot.words.spelling import SPELLING_COORDINATES
 
 from ...words.test_spelling import RUSSIAN
 
@@ -41,7 +41,7 @@ def test_it_helps_where_words_are_spelled_alike(blurred):
 
 def test_the_record_says_how_it_was_applied(blurred):
     record = adjust(blurred[0], spelling=0.4).steps[4]
-    assert (record.values["weight"], record.values["size"]) == (0.4, SIZE)
+    assert (record.values["weight"], record.values["size"]) == (0.4, SPELLING_COORDINATES)
     assert record.status == "weight 0.4, 512 coordinates"
 
 
@@ -63,7 +63,7 @@ def test_new_words_have_to_be_named(pair, model):
 def test_what_is_exported_is_retrieved_alike(blurred, tmp_path):
     model = adjust(blurred[0], spelling=0.4)
     x, y = (read_vectors(path).vectors for path in write_mapped(model, tmp_path / "v", "vec"))
-    assert x.shape == (600, 12 + SIZE)
+    assert x.shape == (600, 12 + SPELLING_COORDINATES)
     found, _ = neighbours(x, y, k=1)
     answers = model.translate(model.source.words, k=1)
     expected = [answers[word][0][0] for word in model.source.words]

@@ -42,7 +42,8 @@ def fit_to_mutual(problem: Problem, w: Array) -> Array | None:
     """
     xp, n = namespace(w), problem.x.shape[0]
     some = xp.arange(0, n, max(1, n // QUERIES), device=device(w))
-    there, mutual = find_mutual_nearest(problem.x @ w, problem.y, some)
+    z = problem.x @ w
+    there, mutual = find_mutual_nearest(z, problem.y, some)
 
     def fit(chosen: Array) -> Array | None:
         left, right = problem.x[some[chosen]], problem.y[there[chosen]]
@@ -52,8 +53,9 @@ def fit_to_mutual(problem: Problem, w: Array) -> Array | None:
         return problem.maps.best_map(moment if problem.seed_moment is None else moment + problem.seed_moment)
 
     odd = xp.arange(some.shape[0], device=device(w)) % 2 == 1
-    half, rest = fit(mutual & odd), problem.x[some[~odd]]
+    half, rest = fit(mutual & odd), some[~odd]
     if half is None:
         return None
-    mine, other = (float(xp.sum(nearest_distances(rest @ one, problem.y))) for one in (w, half))
+    mine = float(xp.sum((z[rest] - problem.y[there[~odd]]) ** 2))
+    other = float(xp.sum(nearest_distances(problem.x[rest] @ half, problem.y)))
     return fit(mutual) if other < mine else None

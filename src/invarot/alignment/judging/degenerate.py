@@ -7,11 +7,25 @@ to well below their spacing, is told from chance on a line or a simplex.
 from __future__ import annotations
 
 from ...arrays import Array, machine_epsilon, namespace, transpose
+from ...geometry.frames import mean_square
 from ...retrieval.nearest import nearest
 from ..evidence import effective_dimensions
-from ..problem import Problem
+from ..problem import Problem, variance
 from ..tuning import COPIES, DISTINCT, FEW_POINTS, SAME_ANSWER, SIMPLEX_POINTS
 from ..verdict import Evidence
+
+
+def find_flat(problem: Problem) -> list[str]:
+    """Return the names of the clouds without extent: all their points are the same, to rounding."""
+    found = []
+    for name, points, weights, frame in (
+        ("x", problem.x, problem.a, problem.frame_x),
+        ("y", problem.y, problem.b, problem.frame_y),
+    ):
+        far = float(namespace(points).sum((frame.origin @ frame.linear) ** 2))
+        if variance(points, weights) <= (64 * machine_epsilon(points)) ** 2 * (mean_square(points, weights) + far):
+            found.append(name)
+    return found
 
 
 def find_degenerate(problem: Problem, w: Array, evidence: Evidence) -> str | None:

@@ -84,7 +84,7 @@ def add_next_step(
 
 def _ask_transposed(problem: Problem) -> str | None:
     """More columns than rows on both sides, or as many rows on one as columns on the other: are rows features?"""
-    (n, dx), (m, dy) = problem.x.shape, problem.y.shape
+    n, m, (dx, dy) = problem.x.shape[0], problem.y.shape[0], problem.whole_shape
     if dx != dy and (n == dy or m == dx):
         name = "x" if n < dx else "y"
         return f"{name} has as many rows as the other has columns: if its rows are features, pass {name}.T"

@@ -16,7 +16,7 @@ from ..problem import Problem
 from ..tuning import PER_DIMENSION, SURE_TWINS
 from ..unmatched import keep_matched
 from ..verdict import SOUND, Evidence, Verdict
-from .degenerate import find_degenerate
+from .degenerate import find_degenerate, find_flat
 from .rule import decide, is_copy
 from .symmetry import count_symmetries
 
@@ -54,7 +54,7 @@ def judge_map(
     problem: Problem, w: Array, rng: np.random.Generator, *, rivals: Sequence[Array] = (), better: int = 0
 ) -> Verdict:
     """Return the verdict on a map w (dx, dy), given equally good maps and the number of better ones."""
-    flat = problem.flat_clouds
+    flat = find_flat(problem)
     if flat:
         nothing = Evidence(split=0.0, twins=0.0, points=problem.x.shape[0])
         return decide(nothing, f"{' and '.join(flat)}: all points are the same, which any map fits")

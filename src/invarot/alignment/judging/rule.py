@@ -40,7 +40,7 @@ def decide(evidence: Evidence, degenerate: str | None = None) -> Verdict:
     """Return the verdict on the evidence; ``degenerate`` says why these clouds cannot show that a map is right."""
     if degenerate is not None:
         return Verdict("failed", 0.0, evidence, (degenerate,))
-    reasons = describe(evidence)
+    reasons = describe_evidence(evidence)
     weighed = features(evidence)
     odds = RULE["copy"] if is_copy(evidence) else RULE
     fine, probability = (_sigmoid(_weigh(odds[name], weighed)) for name in ("fine", "right"))
@@ -85,7 +85,7 @@ def estimate_resolution(sure: float, points: int) -> Resolution:
     return Resolution(middle, min(low, middle), max(high, middle))
 
 
-def describe(evidence: Evidence) -> list[str]:
+def describe_evidence(evidence: Evidence) -> list[str]:
     """Return the evidence as sentences."""
     apart = math.sqrt(max(1 - evidence.twins, 0.0))
     return [

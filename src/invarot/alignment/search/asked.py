@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import Array, is_array, to_numpy
+from ...arrays import Array, as_like, is_array, to_numpy
 from ...checks import check_choice, check_count, check_map, check_range
 from ...errors import InputError
 from ...jobs import count_jobs
@@ -53,10 +53,13 @@ def check_asked(
     _check_used(name, n_starts, effort, pairs, search)
     maps = None
     if not named:
-        maps = check_map(start, "start", problem.x.shape[1], problem.y.shape[1], problem.x)
+        maps = check_map(start, "start", *problem.whole_shape, problem.x)
         check_range(maps, "start")
+    elif name == "identity" and problem.restricted:  # of the coordinates as they came
+        maps = as_like(np.eye(*problem.whole_shape)[None], problem.x)
+    if maps is not None:
         maps = problem.frame_x.inverse @ maps @ problem.frame_y.linear
-        if problem.scale:  # the scale is fitted at the end, on top of a map of unit size
+        if problem.scale or named:  # the scale is fitted at the end, on top of a map of unit size
             maps = problem.maps.fit(maps)
     return Asked(
         name=name,

@@ -14,7 +14,7 @@ from scipy.linalg import expm
 
 from ...geometry.motions import turn_axes
 from ...geometry.surfaces import (
-    Sample,
+    SurfaceSample,
     find_slip,
     find_unseen,
     measure_gaps,
@@ -43,8 +43,8 @@ Floats = np.ndarray[Any, Any]
 class Clouds:
     """Samples of two surfaces, the distance between neighbours, and the rows that are looked at first."""
 
-    x: Sample
-    y: Sample
+    x: SurfaceSample
+    y: SurfaceSample
     spacing: float
     probes: tuple[Floats, Floats]
 
@@ -54,7 +54,7 @@ class Clouds:
         return cls.from_samples(sample_surface(x), sample_surface(y))
 
     @classmethod
-    def from_samples(cls, left: Sample, right: Sample) -> Clouds:
+    def from_samples(cls, left: SurfaceSample, right: SurfaceSample) -> Clouds:
         """Measure two samples."""
         sizes = [float(np.median(np.trace(one.scatter, axis1=1, axis2=2))) ** 0.5 for one in (left, right)]
         probes = tuple(np.unique(np.linspace(0, len(one) - 1, 2 * PROBES).astype(int)) for one in (left, right))

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...arrays import Array, as_like, namespace, to_numpy
 from ...geometry.orthogonal import RotationGroup
-from ...geometry.surfaces import Sample, measure_gaps, sample_surface, show_surfaces, slide_on_surfaces
+from ...geometry.surfaces import SurfaceSample, measure_gaps, sample_surface, show_surfaces, slide_on_surfaces
 from ...retrieval.thinning import FEW_DIMENSIONS, thin
 from ...starts.triples import find_rigid_maps
 from ...starts.votes import vote_for_copies, vote_for_maps
@@ -206,7 +206,7 @@ def last_budget(problem: Problem) -> Budget:
     return problem.budgets.solve.at_floor().at_least(PLAN_SWEEPS)
 
 
-def slide(problem: Problem, x: Sample, y: Sample, w: Floats) -> Floats | None:
+def slide(problem: Problem, x: SurfaceSample, y: SurfaceSample, w: Floats) -> Floats | None:
     """Return the map w (d + 1, d) fitted to samples of surfaces; None for small clouds whose residuals show no surfaces."""
     assert problem.scales is not None
     there, back = measure_gaps(x, y, w)

@@ -17,7 +17,7 @@ from ...words.vectors import Vectors
 from .shape import Known, Side, Step, StepRecord, Work
 
 NAME = "pooling"
-SHARE = 0.1  # weight of a neighbour in another vocabulary beside the word itself (results/align_many.md)
+NEIGHBOUR_WEIGHT = 0.1  # weight of a neighbour in another vocabulary beside the word itself (results/align_many.md)
 
 Floats = np.ndarray[Any, Any]
 
@@ -40,7 +40,9 @@ def fit_pooling(
     if not names:
         return StepRecord(NAME, False, "there are no other vocabularies"), work
     arrays = {"source_added": add_up(work.x, source), "target_added": add_up(work.y, target)}
-    record = StepRecord(NAME, True, f"{SHARE:g} of the mutual neighbours in {', '.join(names)} added", arrays=arrays)
+    record = StepRecord(
+        NAME, True, f"{NEIGHBOUR_WEIGHT:g} of the mutual neighbours in {', '.join(names)} added", arrays=arrays
+    )
     x, y = apply_pooling(record, work.x, "source", ()), apply_pooling(record, work.y, "target", ())
     return record, replace(work, x=x, y=y)
 
@@ -49,7 +51,7 @@ def add_up(z: Array, others: Sequence[Neighbours]) -> Floats:
     """Return what its neighbours add to each word of z (n, d)."""
     added = np.zeros(tuple(z.shape), dtype=np.float32)
     for one in others:
-        added[one.rows] += SHARE * to_numpy(unit_rows(one.vectors[one.near]))
+        added[one.rows] += NEIGHBOUR_WEIGHT * to_numpy(unit_rows(one.vectors[one.near]))
     return added
 
 

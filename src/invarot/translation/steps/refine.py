@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 import numpy as np
 
 from ...arrays import Array, as_like, to_numpy
-from ...logs import log
+from ...logs import log_line
 from ...retrieval.refine import Refined, Round, refine
 from ...words.vectors import Vectors
 from ..progress import MEASURED
@@ -15,7 +15,9 @@ from .shape import Step, StepRecord, Work
 from .solve import apply_map
 
 NAME = "refine"
-MANY = 15_000  # words from which a first refinement on a third of them, at a ninth of the cost per round, saves time
+MANY_WORDS = (
+    15_000  # words from which a first refinement on a third of them, at a ninth of the cost per round, saves time
+)
 ONE_SIDED = 50.0  # weight of non-mutual pairs, per dimension and word; chosen on 100 and 300 dimensions
 TRUST = 4.0  # largest factor between the trust of a word and the median
 ENDINGS = {
@@ -63,7 +65,7 @@ def _run_stages(work: Work, start: Array, top: int) -> tuple[Refined, int]:
     def report(done: Round) -> None:
         event = {"stage": NAME, **asdict(done)}
         watched = event.pop("watched")
-        log(f"refine: {done.pairs:,} mutual pairs, {done.changed:.0%} new")
+        log_line(f"refine: {done.pairs:,} mutual pairs, {done.changed:.0%} new")
         work.progress.report(event if watched is None else {**event, "precision@1": watched})
 
     def run(count: int, begin: Array | tuple[Array, Array], loose: float) -> Refined:
@@ -75,7 +77,7 @@ def _run_stages(work: Work, start: Array, top: int) -> tuple[Refined, int]:
 
     begin: Array | tuple[Array, Array] = start
     rounds = 0
-    if top >= MANY:
+    if top >= MANY_WORDS:
         first = run(top // 3, start, 0.0)
         begin, rounds = (first.x_map, first.y_map), len(first.history)
     last = run(top, begin, weigh_one_sided(max(x.shape[1], y.shape[1]), min(top, x.shape[0], y.shape[0])))

@@ -13,14 +13,14 @@ from ...alignment.options import Search, Sinkhorn
 from ...alignment.result import Alignment
 from ...arrays import Array, as_like, to_numpy
 from ...errors import InputError
-from ...logs import log
+from ...logs import log_line
 from ...words.vectors import Vectors
 from ...words.vocabulary import looks_like_word
 from ..progress import MEASURED
 from .shape import Side, Step, StepRecord, Work
 
 NAME = "solve"
-TOL = 1e-4  # a tenth of the default accuracy: the refinement follows
+SOLVE_TOL = 1e-4  # a tenth of the default accuracy: the refinement follows
 
 
 def fit_solve(work: Work) -> tuple[StepRecord, Work]:
@@ -42,7 +42,7 @@ def fit_solve(work: Work) -> tuple[StepRecord, Work]:
             if work.checkpoint:
                 work.checkpoint.save(number, found, history[begun:])
         else:
-            log(f"{name}: resumed from the checkpoint, stage {number + 1} of {len(sizes)}", keep=True)
+            log_line(f"{name}: resumed from the checkpoint, stage {number + 1} of {len(sizes)}", keep=True)
             found, told = saved
             history.extend(told)
         mapped = work.x[:MEASURED] @ as_like(found.map, work.x)
@@ -73,7 +73,7 @@ def solve_stage(
     seeds = find_seeds(work.seeds, work.source.take(rows_x).words, work.target.take(rows_y).words)
     return align(
         x, y, p=recipe.p, overlap=recipe.overlap, start=start, effort=effort, seeds=seeds, rng=rng, on_step=on_step,
-        solver=Sinkhorn(schedule=schedule, tol=TOL, memory=work.memory), search=Search(ordered=recipe.ordered),
+        solver=Sinkhorn(schedule=schedule, tol=SOLVE_TOL, memory=work.memory), search=Search(ordered=recipe.ordered),
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...arrays import Array
-from ...words.spelling import SIZE, add_spelling, usable_weight
+from ...words.spelling import SPELLING_COORDINATES, add_spelling, usable_weight
 from .shape import SIDES, Side, Step, StepRecord, Work
 
 NAME = "spelling"
@@ -19,8 +19,8 @@ def fit_spelling(work: Work) -> tuple[StepRecord, Work]:
     weight = usable_weight(work.recipe.spelling, work.source.words, work.target.words)
     if not weight:
         return StepRecord(NAME, False, "the two vocabularies do not share an alphabet"), work
-    detail = f"weight {weight:g}, {SIZE} coordinates"
-    record = StepRecord(NAME, True, detail, values={"weight": weight, "size": SIZE})
+    detail = f"weight {weight:g}, {SPELLING_COORDINATES} coordinates"
+    record = StepRecord(NAME, True, detail, values={"weight": weight, "size": SPELLING_COORDINATES})
     sides = ((work.x, work.source.words), (work.y, work.target.words))
     x, y = (apply_spelling(record, z, side, words) for side, (z, words) in zip(SIDES, sides, strict=True))
     return record, replace(work, x=x, y=y)

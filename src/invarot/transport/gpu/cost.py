@@ -8,14 +8,14 @@ from ..marginals import Marginals
 from . import ops
 from .operands import choose_precision, prepare
 
-LAST = 0.01  # of epsilon: error of the potentials that are returned
+POTENTIAL_ERROR = 0.01  # of epsilon: error of the potentials that are returned
 ROUGH = (
-    10 * LAST
+    10 * POTENTIAL_ERROR
 )  # while a map is sought: the plan is that of points moved by their rounding, to which it does converge
 
 
 def precision_for(
-    z: Array, y: Array, scale: float, *, within: float = LAST, rows: Rows = ALL, columns: Rows = ALL
+    z: Array, y: Array, scale: float, *, within: float = POTENTIAL_ERROR, rows: Rows = ALL, columns: Rows = ALL
 ) -> str:
     """Return the cheapest precision whose potentials for these points are ``within`` this share of epsilon.
 

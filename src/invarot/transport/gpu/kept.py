@@ -13,7 +13,9 @@ from . import kernels, launch
 from .cost import KernelCost
 from .operands import Operand
 
-AFTER = 2  # streamed sweeps before the matrix is stored: computing it costs about as much as it saves in two sweeps
+STREAMED_SWEEPS = (
+    2  # streamed sweeps before the matrix is stored: computing it costs about as much as it saves in two sweeps
+)
 LIFT = 14.0  # log2: rows sum to 2¹⁴, so that half precision holds entries down to 10⁻¹² of their row
 DRIFT = 8.0  # how far v may change before the matrix is recomputed
 
@@ -56,7 +58,7 @@ class KeptCost(KernelCost):
     def __init__(self, z: Array, y: Array, scale: float, a: Array, b: Array, *, precision: str | None = None) -> None:
         super().__init__(z, y, scale, a, b, precision=precision)
         self.b = b
-        self.mode = f"kept after {AFTER} sweeps ({self.mode})"
+        self.mode = f"kept after {STREAMED_SWEEPS} sweeps ({self.mode})"
         self.sweeps = 0
         self.kernel: Array | None = None
         self.v = self.u = b  # potentials absorbed in the kernel, once there is one
@@ -64,7 +66,7 @@ class KeptCost(KernelCost):
     def sweep(self, v: Array, marginals: Marginals | None = None) -> tuple[Array, Array]:
         self.sweeps += 1
         if (
-            self.sweeps <= AFTER or marginals is not None
+            self.sweeps <= STREAMED_SWEEPS or marginals is not None
         ):  # what has no counterpart is outside the range of half precision
             return super().sweep(v, marginals)
         if self.kernel is None or float(namespace(v).max(namespace(v).abs(v - self.v))) > DRIFT:
@@ -81,10 +83,10 @@ class KeptCost(KernelCost):
 
     def _make(self, u: Array, v: Array) -> None:
         self.u, self.v = u, v
-        self.kernel = write(self.z, self.y, u, v + self.log_b, self.scale)
+        self.kernel = write_plan(self.z, self.y, u, v + self.log_b, self.scale)
 
 
-def write(z: Operand, y: Operand, u: Tensor, v: Tensor, scale: float) -> Tensor:
+def write_plan(z: Operand, y: Operand, u: Tensor, v: Tensor, scale: float) -> Tensor:
     """Compute 2^LIFT · exp(scale·⟨z_i, y_j⟩ + u_i + v_j) in half precision: (n, m), a view of rows padded to 64."""
     n, m = z.rows, y.rows
     pitch = -(-m // 64) * 64
