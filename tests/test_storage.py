@@ -66,6 +66,17 @@ def test_exact_plan_and_finite_p(tmp_path):
     assert again.plan.rows.dtype == found.plan.rows.dtype
 
 
+@pytest.mark.parametrize("solver", [None, invarot.Exact()])
+def test_fewer_points_than_dimensions(tmp_path, solver):
+    """The plan is that of the coordinates of their span."""
+    x = np.random.default_rng(0).gamma(2.0, size=(8, 60))
+    result = invarot.align(x, x[::-1], solver=solver)
+    result.save(tmp_path / "wide")
+    again = invarot.load(tmp_path / "wide")
+    np.testing.assert_array_equal(again.map, result.map)
+    np.testing.assert_array_equal(again.plan.dense(), result.plan.dense())
+
+
 def test_options_in_groups_and_notes(tmp_path):
     solver = Sinkhorn(schedule=Schedule(0.1, 0.8, 0.02), stages=Stages(np.array([10, 20])), refit=True, memory="1GB")
     search = Search(ordered=True, side=(np.arange(40.0), np.arange(40.0)), n_jobs=2)

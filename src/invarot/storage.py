@@ -22,8 +22,8 @@ from .transport.sparse_plan import SparsePlan
 
 PLANS: dict[str, type[EntropicPlan] | type[SparsePlan]] = {"entropic": EntropicPlan, "sparse": SparsePlan}
 FACTORS = {
-    "entropic": {"z": "f n dy", "y": "f m dy", "a": "w n", "b": "w m", "u": "f n", "v": "f m"},
-    "sparse": {"z": "f n dy", "y": "f m dy", "rows": "i k", "columns": "i k", "mass": "w k"},
+    "entropic": {"z": "f n solved", "y": "f m solved", "a": "w n", "b": "w m", "u": "f n", "v": "f m"},
+    "sparse": {"z": "f n solved", "y": "f m solved", "rows": "i k", "columns": "i k", "mass": "w k"},
 }
 MATCHED = {"matched_x": "w n", "matched_y": "w m"}  # where points may stay unmatched
 

@@ -80,3 +80,11 @@ def test_few_points_are_as_far_apart_in_their_span(lib, center):
         lib.numpy(turned.linear), lib.numpy(frame.linear), atol=1e-9
     )  # whatever the order of rows
     assert whole.restrict(lib.array(np.eye(40))) is whole
+    narrow = make_frame(
+        lib.array(points.astype(np.float32)),
+        lib.array(np.full(6, 1 / 6, np.float32)),
+        center=center,
+        whiten=False,
+        unit=True,
+    )
+    assert "float32" in str(narrow.restrict(lib.array(points.astype(np.float32))).linear.dtype)

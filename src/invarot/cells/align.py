@@ -20,9 +20,7 @@ from .solve import agreement
 from .tables import JOINT, KEY, MATCHED, PLAN, take_embedding, take_sides
 
 KNOWN = (*VIEWS, "whitened")
-LEAST_CELLS = 2 * (
-    GRAPH_NEIGHBOURS + 1
-)  # cells: each half is searched by itself, and has to hold the neighbours of a cell
+LEAST_CELLS = 2 * (GRAPH_NEIGHBOURS + 1)  # each half is searched by itself, and has to hold the neighbours of a cell
 
 
 def align(

@@ -11,7 +11,7 @@ Views = dict[str, Floats]
 
 MAP_SWEEPS = 7  # of Sinkhorn, between two updates of the maps
 MAP_ROUNDS = 2  # of map and plan at each epsilon
-LEAST_MASS = 1e-30
+LEAST_MASS = 1e-30  # less counts as this
 
 
 def fit_plans(x: Views, y: Views, a: Floats, b: Floats, plans: Floats, *, epsilons: tuple[float, ...]) -> Floats:

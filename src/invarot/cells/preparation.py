@@ -13,7 +13,7 @@ Floats = np.ndarray[Any, Any]
 
 VIEWS = ("linear", "cosine", "graph")
 ROW_KINDS = ("as is", "unit", "roots")
-NOISE_NEIGHBOURS = 10
+NOISE_NEIGHBOURS = 10  # from whose mean a cell differs by its noise
 NOISY = 5.0  # lengths this many times as noisy as any other direction are depth, not biology
 
 

@@ -14,6 +14,7 @@ from ..rows import ALL, AllRows, Rows
 
 B = TypeVar("B")
 T = TypeVar("T")
+# sums are rounded to multiples of this times the power of two above them, so that their order does not matter
 SUM_STEP = 2.0**-30
 PASSED_BYTES = 1 << 26  # bytes of a block of rows that passes through all ranks
 REPLICATED = 20_000  # chosen rows up to which every rank gets all of them: a plan of so few is solved alike on each

@@ -31,7 +31,8 @@ class Frame:
             return self
         xp = namespace(points)
         axes = svd(points @ self.linear)[2]
-        axes = axes * xp.where(xp.max(axes, axis=1) >= -xp.min(axes, axis=1), 1.0, -1.0)[:, None]
+        high, low = xp.max(axes, axis=1), xp.min(axes, axis=1)
+        axes = axes * xp.where(high >= -low, xp.ones_like(high), -xp.ones_like(high))[:, None]
         return Frame(self.origin, self.linear @ transpose(axes), axes @ self.inverse)
 
 

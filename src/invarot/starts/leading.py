@@ -20,12 +20,10 @@ from .axes import top_axes
 from .matching import moment_map
 from .profiles import subsample
 
-RACE_EPSILON, DROPPING_EPSILON, END_EPSILON, LIFT_EPSILON = (
-    1.0,
-    0.2,
-    0.03,
-    0.02,
-)  # epsilons: of the race, from where it drops maps, at its end, of the lift
+RACE_EPSILON = 1.0  # where the race begins
+DROPPING_EPSILON = 0.2  # from where it drops maps
+END_EPSILON = 0.03  # where it ends
+LIFT_EPSILON = 0.02  # of the lift
 RACE_DECAY = 0.9  # of epsilon per step: slow, so that a map follows its own optimum
 KEPT_SHARE, KEPT_MAPS = 0.75, 32  # share of the maps that go on after a step, and how many go on to the end
 SAME_MAP = 0.9  # cosine between two maps, from which they are one

@@ -26,10 +26,9 @@ IMPROVED = 20  # maps that are improved
 NEAREST_ROUNDS = 12  # of nearest points
 AGREEING = 4  # triples that lead to the best map end the search: one in a hundred is enough
 YIELDED = 24  # maps
-EDGE_WIDTH, FAR = (
-    1.0,
-    4.0,
-)  # of edges that agree, and of points without a counterpart, over the distance between neighbours
+# over the distance between neighbours
+EDGE_WIDTH = 1.0  # how much the lengths of edges that agree may differ
+FAR = 4.0  # from where a point has no counterpart
 
 
 def find_rigid_maps(x: Floats, y: Floats, *, proper: bool, rng: np.random.Generator) -> Floats:

@@ -15,9 +15,7 @@ from .shape import Step, StepRecord, Work
 from .solve import apply_map
 
 NAME = "refine"
-MANY_WORDS = (
-    15_000  # words from which a first refinement on a third of them, at a ninth of the cost per round, saves time
-)
+MANY_WORDS = 15_000  # from where a first refinement on a third of them, at a ninth of the cost per round, saves time
 ONE_SIDED = 50.0  # weight of non-mutual pairs, per dimension and word; chosen on 100 and 300 dimensions
 TRUST = 4.0  # largest factor between the trust of a word and the median
 ENDINGS = {

@@ -9,9 +9,8 @@ from . import ops
 from .operands import choose_precision, prepare
 
 POTENTIAL_ERROR = 0.01  # of epsilon: error of the potentials that are returned
-ROUGH = (
-    10 * POTENTIAL_ERROR
-)  # while a map is sought: the plan is that of points moved by their rounding, to which it does converge
+# while a map is sought: the plan is that of points moved by their rounding, to which it does converge
+ROUGH = 10 * POTENTIAL_ERROR
 
 
 def precision_for(

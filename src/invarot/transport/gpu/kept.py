@@ -13,9 +13,7 @@ from . import kernels, launch
 from .cost import KernelCost
 from .operands import Operand
 
-STREAMED_SWEEPS = (
-    2  # streamed sweeps before the matrix is stored: computing it costs about as much as it saves in two sweeps
-)
+STREAMED_SWEEPS = 2  # before the matrix is stored: computing it costs about as much as it saves in two sweeps
 LIFT = 14.0  # log2: rows sum to 2¹⁴, so that half precision holds entries down to 10⁻¹² of their row
 DRIFT = 8.0  # how far v may change before the matrix is recomputed
 
