@@ -73,12 +73,12 @@ def measure_scales(x: Array, y: Array, rng: np.random.Generator) -> Scales:
     xp = namespace(x)
     neighbour = min(_first_quartile(neighbour_distances(points)) for points in (x, y))
     probes = x[as_like(rng.permutation(x.shape[0])[:FEW_POINTS], x, dtype=xp.int64)]
-    found = []
+    turns = []
     for _ in range(REPEATS):
         q, _ = np.linalg.qr(rng.standard_normal((max(x.shape[1], y.shape[1]),) * 2))
-        turn = as_like(q[: x.shape[1], : y.shape[1]], x)
-        moved = (probes - xp.mean(x, axis=0)) @ turn + xp.mean(y, axis=0)
-        found.append(float(np.median(to_numpy(nearest_distances(moved, y)))))
+        turns.append(as_like(q[: x.shape[1], : y.shape[1]], x))
+    moved = xp.concat([(probes - xp.mean(x, axis=0)) @ turn + xp.mean(y, axis=0) for turn in turns])
+    found = np.median(to_numpy(nearest_distances(moved, y)).reshape(REPEATS, -1), axis=1)
     spread = np.linalg.eigvalsh(np.cov(to_numpy(y), rowvar=False).reshape(y.shape[1], y.shape[1]))
     return Scales(float(np.mean(found)), neighbour, float(spread.sum() ** 2 / max(np.sum(spread**2), 1e-300)))
 

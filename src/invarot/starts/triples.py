@@ -64,19 +64,18 @@ class Poses:
 
     def of_triples(self, i: Floats, j: Floats, *, width: float) -> Floats:
         """Return the most promising maps of a batch of triples of the candidate pairs (x[i], y[j]): edges agree to within ``width``."""
-        x, y, d = self.x, self.y, self.x.shape[1]
+        x, y, d = self.x[i], self.y[j], self.x.shape[1]
         chosen = self.rng.integers(len(i), size=(DRAWS, 3))
         for one, other in ((0, 1), (1, 2), (2, 0)):
-            here = np.linalg.norm(x[i[chosen[:, one]]] - x[i[chosen[:, other]]], axis=1)
-            there = np.linalg.norm(y[j[chosen[:, one]]] - y[j[chosen[:, other]]], axis=1)
+            here, there = (np.linalg.norm(z[chosen[:, one]] - z[chosen[:, other]], axis=1) for z in (x, y))
             chosen = chosen[(np.abs(here - there) < width) & (np.minimum(here, there) > 6 * width)]
         chosen = chosen[:FITTED]
         if not len(chosen):
             return np.zeros((0, d + 1, d))
         even = np.ones(chosen.shape)
-        maps = fit_rigid_maps(x[i[chosen]], y[j[chosen]], even, proper=self.proper)
+        maps = fit_rigid_maps(x[chosen], y[chosen], even, proper=self.proper)
         if not self.proper and d == 3:  # three points fit a map and its mirror image
-            maps = np.concatenate([maps, fit_rigid_maps(x[i[chosen]], y[j[chosen]], even, proper=True)])
+            maps = np.concatenate([maps, fit_rigid_maps(x[chosen], y[chosen], even, proper=True)])
         maps = maps[np.argsort(self.measure(maps, FIRST_COMPARED))[: 5 * IMPROVED]]
         return maps[np.argsort(self.measure(maps))[:IMPROVED]]
 
