@@ -19,7 +19,7 @@ from ..errors import InputError
 from ..geometry.surfaces import Sample, count_directions, measure_relative_gaps
 from ..retrieval.nearest import nearest_distances, neighbour_distances
 from ..retrieval.thinning import FEW_DIMENSIONS
-from .tuning import BRIEF_STEPS, FEW_POINTS, LARGEST_CUT, LOOSER, NEVER_FAR, REPEATS, SAME_ANSWER
+from .tuning import BRIEF_STEPS, FEW_POINTS, LARGEST_CUT, LOOSER, NEVER_FAR, QUERIES, REPEATS, SAME_ANSWER
 
 Floats = np.ndarray[Any, Any]
 
@@ -71,8 +71,9 @@ def check_overlap(value: Any) -> Overlap | None:
 def measure_scales(x: Array, y: Array, rng: np.random.Generator) -> Scales:
     """Measure both clouds in the coordinates of the solve, x (n, dx) and y (m, dy), about their centres."""
     xp = namespace(x)
-    neighbour = min(_first_quartile(neighbour_distances(points)) for points in (x, y))
-    probes = x[as_like(rng.permutation(x.shape[0])[:FEW_POINTS], x, dtype=xp.int64)]
+    some = [as_like(rng.permutation(one.shape[0])[:QUERIES], x, dtype=xp.int64) for one in (x, y)]
+    neighbour = min(_first_quartile(neighbour_distances(*one)) for one in zip((x, y), some, strict=True))
+    probes = x[some[0][:FEW_POINTS]]
     turns = []
     for _ in range(REPEATS):
         q, _ = np.linalg.qr(rng.standard_normal((max(x.shape[1], y.shape[1]),) * 2))

@@ -46,16 +46,24 @@ def leave_out(turn: Floats, shift: Floats) -> Floats:
     return np.linalg.svd(fixed[None])[2][1:].T
 
 
-def find_step(z: Floats, y: Floats, precision: Floats, free: Floats | None) -> tuple[Floats, Floats]:
-    """Return the turn (d, d) and shift (d,) of one Gauss–Newton step for z @ turn + shift ≈ y (k, d), within ``free`` motions."""
+def find_step(z: Floats, y: Floats, factor: Floats, free: Floats | None) -> tuple[Floats, Floats]:
+    """Return the turn (d, d) and shift (d,) of one Gauss–Newton step for z @ turn + shift ≈ y (k, d), within ``free`` motions.
+
+    ``factor`` F (k, d, d): F'F is the precision of a difference.
+    """
     skew = make_turns(z.shape[1])
-    moves = make_moves(z, skew) if free is None else make_moves(z, skew) @ free
-    weighed = precision @ moves  # (k, d, parameters)
-    normal = np.einsum("kdp,kdq->pq", moves, weighed)
-    found = np.linalg.lstsq(normal, np.einsum("kdp,kd->p", weighed, y - z), rcond=1e-10)[0]
+    moves = flatten(factor @ make_moves(z, skew))
+    moves = moves if free is None else moves @ free
+    wanted = (factor @ (y - z)[..., None]).ravel()
+    found = np.linalg.lstsq(moves.T @ moves, moves.T @ wanted, rcond=1e-10)[0]  # two products are faster than one tall problem
     found = found if free is None else free @ found
     turn = expm(sum(angle * one for angle, one in zip(found, skew, strict=False)))
     return turn, found[len(skew) :]
+
+
+def flatten(moves: Floats) -> Floats:
+    """Return moves (k, d, parameters) as the rows of one matrix: its products are faster than sums over two axes."""
+    return moves.reshape(-1, moves.shape[2])
 
 
 def extrapolate(tried: list[tuple[Floats, Floats]], frame: Floats) -> Floats:

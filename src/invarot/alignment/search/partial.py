@@ -209,10 +209,10 @@ def last_budget(problem: Problem) -> Budget:
 def slide(problem: Problem, x: Sample, y: Sample, w: Floats) -> Floats | None:
     """Return the map w (d + 1, d) fitted to samples of surfaces; None for small clouds whose residuals show no surfaces."""
     assert problem.scales is not None
-    there, back = measure_gaps(x, y, w)
+    every = -(-max(len(x), len(y)) // SLIDING_POINTS)
+    there, back = measure_gaps(x, y, w, every)
     cut = choose_cut(there**2, back**2, problem.scales) ** 0.5
     large = problem.budgets.adaptive and problem.large
-    every = -(-max(len(x), len(y)) // SLIDING_POINTS)
     return slide_on_surfaces(x, y, w, cut, every=every) if large or show_surfaces(x, y, w, cut) else None
 
 
