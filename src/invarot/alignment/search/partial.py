@@ -50,7 +50,7 @@ class Solved:
     score: float
     candidate: Candidate
     clear: bool  # whether no other answer came near
-    rivals: tuple[Candidate, ...] = ()  # other answers that cannot be told from it
+    rivals: tuple[Array, ...] = ()  # maps that cannot be told from it: a plan for them would decide nothing
 
 
 def search_partial(problem: Problem, plain: Problem, asked: Asked, rng: np.random.Generator) -> Found:
@@ -79,12 +79,12 @@ def search_partial(problem: Problem, plain: Problem, asked: Asked, rng: np.rando
     records = tuple(StartRecord(one.candidate.name, one.candidate.objective, True) for one in found)
     notes = note_unused(problem, asked, [one.candidate for one in found])
     if rigid:  # the last has been compared with those before
-        return Found((found[-1].candidate, *found[-1].rivals), records, notes=notes)
+        return Found((found[-1].candidate,), records, notes=notes, rivals=found[-1].rivals)
     found.sort(key=lambda one: one.score, reverse=True)
     stacked = namespace(problem.x).stack([one.candidate.map for one in found])
     order = distinct(problem, stacked, range(len(found)))
     answers = [found[k].candidate for k in order if found[k].score >= (1 - SLACK) * found[0].score]
-    return Found((*answers, *found[0].rivals), records, notes=notes)
+    return Found(tuple(answers), records, notes=notes)
 
 
 def note_unused(problem: Problem, asked: Asked, solved: list[Candidate]) -> tuple[str, ...]:
@@ -192,7 +192,7 @@ def solve_on_surfaces(problem: Problem, name: str, maps: Array, rng: np.random.G
             for share, one, every in zip(shares, (x, y), points, strict=True)
         ]
         candidate = replace(candidate, matched=(as_like(spread[0], problem.x), as_like(spread[1], problem.x)))
-    rivals = tuple(find_plan(problem, as_like(one, problem.x), name) for one in chosen.rivals[:FINALISTS])
+    rivals = tuple(as_like(one, problem.x) for one in chosen.rivals[:FINALISTS])
     return Solved(chosen.score, candidate, not rivals, rivals)
 
 
