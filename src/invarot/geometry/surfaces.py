@@ -64,12 +64,12 @@ def count_directions(sample: Sample) -> float:
 
 def slide_on_surfaces(
     x: Sample, y: Sample, w: Floats, cut: float, *, every: int = 1, rounds: int = ROUNDS,
-    held: tuple[Floats, Floats] | None = None,
+    held: tuple[Floats, Floats] | None = None, scale: bool = False,
 ) -> Floats:  # fmt: skip
     """Return the map w (d + 1, d), its offset as the last row, turned and shifted such that x lies on y.
 
-    Pairs farther apart than ``cut`` do not count. A scale, and whether the map mirrors, do not change. ``every`` k-th point of either
-    side takes part. ``held`` is a motion of `find_slip` that the fit leaves as it is.
+    Pairs farther apart than ``cut`` do not count. Whether the map mirrors does not change, nor a scale, unless ``scale``. ``every`` k-th
+    point of either side takes part. ``held`` is a motion of `find_slip` that the fit leaves as it is.
     """
     tried: list[tuple[Floats, Floats]] = []  # where a step began, and the step
     middle = x.points.mean(axis=0)
@@ -82,12 +82,12 @@ def slide_on_surfaces(
         z, there, factor = found
         centre = z.mean(axis=0)
         free = None if held is None else leave_out(held[0], held[1] + centre @ held[0])
-        turn, shift = find_step(z - centre, there - centre, factor, free)
+        turn, shift = find_step(z - centre, there - centre, factor, free, scale=scale)
         after = np.concatenate([w[:-1] @ turn, ((w[-1] - centre) @ turn + centre + shift)[None]])
         if tried and np.linalg.norm(frame @ (after - w)) > np.linalg.norm(frame @ tried[-1][1]):
             tried = []  # other pairs make another problem
         tried = [*tried[-DEPTH:], (w, after - w)]
-        w = after if held is not None else extrapolate(tried, frame)
+        w = after if held is not None else extrapolate(tried, frame, scale=scale)
         if np.linalg.norm(turn - np.eye(len(turn))) < SMALL:
             return after
     return w

@@ -207,9 +207,15 @@ def last_budget(problem: Problem) -> Budget:
 
 
 def slide(problem: Problem, x: Sample, y: Sample, w: Floats) -> Floats | None:
-    """Return the map w (d + 1, d) fitted to samples of surfaces; None for small clouds whose residuals show no surfaces."""
+    """Return the map w (d + 1, d) fitted to samples of surfaces; None for small clouds whose residuals show no surfaces.
+
+    Dense samples are thinned first: among all points, the lines along which a scanner measures hold a fit that begins farther away than
+    their distance.
+    """
     assert problem.scales is not None
     every = -(-max(len(x), len(y)) // SLIDING_POINTS)
+    if every > 1:
+        w = Clouds.of(*(thin(one.points, SLIDING_POINTS) for one in (x, y))).slide(w)
     there, back = measure_gaps(x, y, w, every)
     cut = choose_cut(there**2, back**2, problem.scales) ** 0.5
     large = problem.budgets.adaptive and problem.large
