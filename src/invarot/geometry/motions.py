@@ -24,6 +24,16 @@ def measure_size(w: Floats) -> float:
     return float(np.linalg.norm(w[:-1])) / w.shape[1] ** 0.5 or 1.0
 
 
+def compose(w: Floats, move: Floats) -> Floats:
+    """Return the map w followed by another, both (d + 1, d)."""
+    return np.concatenate([w[:-1] @ move[:-1], (w[-1] @ move[:-1] + move[-1])[None]])
+
+
+def turn_about(turn: Floats, centre: Floats) -> Floats:
+    """Return z ↦ (z − centre) turn + centre as (d + 1, d)."""
+    return np.concatenate([turn, (centre - centre @ turn)[None]])
+
+
 def make_turns(d: int) -> list[Floats]:
     """Return the turns of each pair of axes, to first order."""
     skew = []

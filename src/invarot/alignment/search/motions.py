@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import expm
 
-from ...geometry.motions import turn_axes
+from ...geometry.motions import compose, turn_about, turn_axes
 from ...geometry.surfaces import (
     ROUNDS,
     Sample,
@@ -176,8 +176,8 @@ def propose_rivals(clouds: Clouds, w: Floats, *, proper: bool) -> list[Floats]:
     near = np.isfinite(clouds.y.tree.query(z, distance_upper_bound=clouds.reach)[0])
     z = z[near] if near.sum() > z.shape[1] else z
     centre, axes = z.mean(axis=0), np.linalg.eigh(np.cov(z, rowvar=False))[1]
-    moves = [_about(axes @ turn @ axes.T, centre) for turn in turn_axes(z.shape[1], proper=proper)]
-    return [*slip_away(clouds, w), *(_after(w, one) for one in moves)]
+    moves = [turn_about(axes @ turn @ axes.T, centre) for turn in turn_axes(z.shape[1], proper=proper)]
+    return [*slip_away(clouds, w), *(compose(w, one) for one in moves)]
 
 
 def slip_away(clouds: Clouds, w: Floats) -> list[Floats]:
@@ -198,7 +198,7 @@ def slip_away(clouds: Clouds, w: Floats) -> list[Floats]:
         move = expm(sign * farthest / ROUGH_STEPS * generator)[:, :-1]
         at = w
         for _ in range(ROUGH_STEPS):
-            at = clouds.slide(_after(at, move), rounds=2, held=slip)
+            at = clouds.slide(compose(at, move), rounds=2, held=slip)
             way.append(at)
         way.reverse()
     misfit = [clouds.measure(at, some=True).mean() for at in way]
@@ -244,13 +244,3 @@ def count_errors(clouds: Clouds, difference: Floats, some: Floats | None = None)
     shared = sum(float(np.sum(part * part[one.near].sum(axis=1))) for one, part in parts)
     variance = max(shared, float(np.sum(apart**2))) / count**2
     return mean / max(variance**0.5, 1e-12)
-
-
-def _after(w: Floats, move: Floats) -> Floats:
-    """Return the map w followed by another, both (d + 1, d)."""
-    return np.concatenate([w[:-1] @ move[:-1], (w[-1] @ move[:-1] + move[-1])[None]])
-
-
-def _about(turn: Floats, centre: Floats) -> Floats:
-    """Return z ↦ (z − centre) turn + centre as (d + 1, d)."""
-    return np.concatenate([turn, (centre - centre @ turn)[None]])
