@@ -209,3 +209,10 @@ def test_copies_that_lie_on_each_other_stay_there():
     sample = sample_surface(points)
     still = np.eye(4)[:, :-1]
     np.testing.assert_allclose(slide_on_surfaces(sample, sample, still, 1.0), still, atol=1e-12)
+
+
+def test_a_scale_is_fitted_on_request():
+    x = surface(300, 7)
+    y = 1.1 * (x[::-1] @ TURN) + OFFSET
+    found = slide(x, y, start(), 0.3, scale=True)
+    np.testing.assert_allclose(found, np.concatenate([1.1 * TURN, OFFSET[None]]), atol=1e-5)

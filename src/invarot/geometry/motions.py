@@ -71,7 +71,9 @@ def find_step(
     moves = flatten(factor @ (np.concatenate([moves, z[..., None]], axis=2) if sized else moves))
     moves = moves if free is None else moves @ free
     wanted = (factor @ (y - z)[..., None]).ravel()
-    found = np.linalg.lstsq(moves.T @ moves, moves.T @ wanted, rcond=1e-10)[0]  # two products are faster than one tall problem
+    found = np.linalg.lstsq(moves.T @ moves, moves.T @ wanted, rcond=1e-10)[
+        0
+    ]  # two products are faster than one tall problem
     found = found if free is None else free @ found
     turn = expm(sum(angle * one for angle, one in zip(found, skew, strict=False)))
     size, shift = (math.exp(found[-1]), found[len(skew) : -1]) if sized else (1.0, found[len(skew) :])

@@ -158,6 +158,9 @@ def fit_rigid_maps(x: Floats, y: Floats, weights: Floats, *, proper: bool, resiz
         u[..., -1] *= np.sign(np.linalg.det(u @ vt))[:, None]
     w = u @ vt
     if resize > 1:  # the ratio of the spreads: neither side counts more
-        square = [np.sum(weights[..., None] * (points - centre) ** 2, axis=(1, 2)) for points, centre in ((x, left), (y, right))]
+        square = [
+            np.sum(weights[..., None] * (points - centre) ** 2, axis=(1, 2))
+            for points, centre in ((x, left), (y, right))
+        ]
         w = w * np.clip(np.sqrt(square[1] / np.maximum(square[0], 1e-300)), 1 / resize, resize)[:, None, None]
     return np.concatenate([w, right - left @ w], axis=1)

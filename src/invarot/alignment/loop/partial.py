@@ -84,7 +84,7 @@ class PartialCoupler:
         assert problem.scales is not None
         if self.pairs is not None:
             square = self.pairs.measure(to_numpy(z))
-            apart = self.pairs.nearest(square)
+            apart: tuple[Array, Array] = self.pairs.nearest(square)
             cut = max(choose_cut(to_numpy(apart[0]), to_numpy(apart[1]), problem.scales), least)
             # points with nothing in reach are infinitely far: the cut is then NaN
             if np.isfinite(cut) and self.pairs.reaches(to_numpy(z)) >= find_reach(cut / 2, epsilon * cut):

@@ -60,7 +60,9 @@ class Clouds:
         """Measure two samples."""
         sizes = [float(np.median(np.trace(one.scatter, axis1=1, axis2=2))) ** 0.5 for one in (left, right)]
         probes = tuple(np.unique(np.linspace(0, len(one) - 1, 2 * PROBES).astype(int)) for one in (left, right))
-        return cls(left, right, max(sizes) / 2, (probes[0], probes[1]), scale)  # a neighbourhood is about two spacings wide
+        return cls(
+            left, right, max(sizes) / 2, (probes[0], probes[1]), scale
+        )  # a neighbourhood is about two spacings wide
 
     @property
     def reach(self) -> float:

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array, as_like, namespace, to_numpy
-from ...geometry.orthogonal import RotationGroup
 from ...geometry.motions import measure_size
+from ...geometry.orthogonal import RotationGroup
 from ...geometry.surfaces import Sample, measure_gaps, sample_surface, show_surfaces, slide_on_surfaces
-from ...retrieval.thinning import FEW_DIMENSIONS, thin
+from ...retrieval.thinning import thin
 from ...starts.triples import find_rigid_maps, find_similar_maps
 from ...starts.votes import vote_for_copies, vote_for_maps
 from ..budget import Budget
@@ -35,7 +35,7 @@ from ..tuning import (
     STAGE_POINTS,
     SURFACE_POINTS,
 )
-from ..unmatched import keep_matched
+from ..unmatched import is_rigid, keep_matched, on_host
 from .asked import FROM_PAIRS, Asked
 from .motions import Clouds, choose_best, choose_motion
 from .search import make_starts, make_waves, note_unused_solver, solve_wave
@@ -226,19 +226,11 @@ def slide(problem: Problem, x: Sample, y: Sample, w: Floats) -> Floats | None:
     there, back = measure_gaps(x, y, w, every)
     cut = choose_cut(there**2, back**2, problem.scales) ** 0.5
     large = problem.budgets.adaptive and problem.large
-    return slide_on_surfaces(x, y, w, cut, every=every, scale=problem.scale) if large or show_surfaces(x, y, w, cut) else None
-
-
-def is_rigid(problem: Problem) -> bool:
-    """Return whether clouds of a problem are laid on each other by motions of the plane or of space, with a size where that is free."""
-    same = problem.x.shape[1] == problem.y.shape[1] + 1
-    return problem.affine and 2 <= problem.y.shape[1] <= FEW_DIMENSIONS and same
-
-
-def on_host(problem: Problem) -> tuple[Floats, Floats]:
-    """Return both clouds, without the last coordinate 1 of x, as NumPy arrays."""
-    x, y = (to_numpy(points).astype(np.float64) for points in (problem.x[:, :-1], problem.y))
-    return x, y
+    return (
+        slide_on_surfaces(x, y, w, cut, every=every, scale=problem.scale)
+        if large or show_surfaces(x, y, w, cut)
+        else None
+    )
 
 
 def explains_unseen_part(problem: Problem, candidate: Candidate, rng: np.random.Generator) -> bool:
