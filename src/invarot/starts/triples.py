@@ -28,16 +28,24 @@ ROUNDS = 12  # of nearest points
 AGREEING = 4  # triples that lead to the best map end the search: one in a hundred is enough
 YIELDED = 24  # maps
 RATIOS = 1.0, 0.5**0.5, 2**0.5, 0.5, 2.0  # of sizes, over the ratio of the distances between neighbours
+SIZED_BATCHES = 3  # for each of these
 RESIZE = 1.3  # between two of these, and a little more
 LEAST = 50  # points of a thinned cloud
 WIDTH, FAR = 1.0, 4.0  # of edges that agree, and of points without a counterpart, over the distance between neighbours
 
 
-def find_rigid_maps(x: Floats, y: Floats, *, proper: bool, rng: np.random.Generator, resize: float = 1.0) -> Floats:
+def find_rigid_maps(x: Floats, y: Floats, *, proper: bool, rng: np.random.Generator) -> Floats:
     """Return maps (s, d + 1, d) with the offset as their last row, best first, for x (n, d) and y (m, d), d = 2 or 3.
 
-    ``proper``: rotations only. Maps may change sizes by the factor ``resize``, either way.
+    ``proper``: rotations only.
     """
+    return _draw_until_agreed(x, y, BATCHES, proper=proper, rng=rng)[0]
+
+
+def _draw_until_agreed(
+    x: Floats, y: Floats, batches: int, *, proper: bool, rng: np.random.Generator, resize: float = 1.0
+) -> tuple[Floats, bool]:
+    """Return the best maps of some batches of triples for each kind of descriptor, and whether several led to the best of all."""
     spacing = max(neighbour_distance(points) for points in (x, y)) or 1.0
     poses = Poses(x, y, FAR * spacing, proper, rng, resize=resize)
     maps, gaps = np.zeros((0, x.shape[1] + 1, x.shape[1])), np.zeros(0)
@@ -45,14 +53,14 @@ def find_rigid_maps(x: Floats, y: Floats, *, proper: bool, rng: np.random.Genera
     described = (describe_neighbourhoods(points, balls=True, most=most) for points in (x, y))
     for left, right in zip(*described, strict=True):
         i, j = find_candidates(left, right, most=len(x) * len(y))
-        for _ in range(BATCHES):
+        for _ in range(batches):
             found = poses.improve(poses.of_triples(i, j, width=WIDTH * spacing))
             maps, gaps = np.concatenate([maps, found]), np.concatenate([gaps, poses.measure(found)])
             order = np.argsort(gaps, kind="stable")[: BATCHES * IMPROVED]
             maps, gaps = maps[order], gaps[order]
             if len(maps) and np.sum(poses.compare(maps[0], maps) < WIDTH * spacing) >= AGREEING:
-                return maps[:YIELDED]
-    return maps[:YIELDED]
+                return maps[:YIELDED], True
+    return maps[:YIELDED], False
 
 
 def find_similar_maps(x: Floats, y: Floats, *, proper: bool, rng: np.random.Generator) -> Floats:
@@ -68,10 +76,13 @@ def find_similar_maps(x: Floats, y: Floats, *, proper: bool, rng: np.random.Gene
         left = thin(left, round(len(left) * min(ratio, 1.0) ** (x.shape[1] - 1)))
         right = thin(right, round(len(right) / max(ratio, 1.0) ** (x.shape[1] - 1)))
         if min(len(left), len(right)) > LEAST:
-            maps = find_rigid_maps(left, right, proper=proper, rng=rng, resize=RESIZE)[: YIELDED // 3]
+            maps, agreed = _draw_until_agreed(left, right, SIZED_BATCHES, proper=proper, rng=rng, resize=RESIZE)
+            maps = maps[: YIELDED // 3]
             maps[:, :-1] /= units[0]
             found.append(maps * units[1] * ratio)
-    return np.concatenate(found) if found else np.zeros((0, x.shape[1] + 1, x.shape[1]))
+            if agreed:
+                break
+    return np.concatenate(found[::-1]) if found else np.zeros((0, x.shape[1] + 1, x.shape[1]))
 
 
 class Poses:
