@@ -90,6 +90,14 @@ def test_the_scale_is_that_of_the_matched_part():
     np.testing.assert_allclose(result.map, 3 * TURN, atol=0.02)
 
 
+def test_the_scale_of_a_surface_sampled_anew():
+    x, y = surface(300, 6), surface(300, 7)
+    y = 0.4 * (y[y[:, 0] > -0.3] @ TURN) + [1.0, 0.0, 2.0]
+    result = invarot.align(x, y, p=invarot.Rotations(), translate=True, scale=True, overlap="auto")
+    np.testing.assert_allclose(result.map, 0.4 * TURN, atol=0.02)
+    assert result.overlap[0] < 0.85
+
+
 def test_both_sides_may_lack_a_part():
     x = surface(500, 3)
     side = x @ [1.0, 0.3, 0.0]

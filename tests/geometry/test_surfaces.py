@@ -97,8 +97,8 @@ def test_it_works_in_the_plane():
 def test_weights_are_inverse_variances_along_the_local_axes():
     rng = np.random.default_rng(9)
     residuals = rng.normal(size=(4000, 3)) * [0.1, 1.0, 2.0]
-    precision = weigh_directions(residuals, np.broadcast_to(np.diag([1.0, 4.0, 9.0]), (4000, 3, 3)))
-    assert np.diag(precision[0]) == pytest.approx([100.0, 1.0, 0.25], rel=0.15)
+    factor = weigh_directions(residuals, np.broadcast_to(np.diag([1.0, 4.0, 9.0]), (4000, 3, 3)))
+    assert np.diag(factor[0].T @ factor[0]) == pytest.approx([100.0, 1.0, 0.25], rel=0.15)
 
 
 def test_scatter_is_the_covariance_of_a_neighbourhood():
@@ -209,3 +209,10 @@ def test_copies_that_lie_on_each_other_stay_there():
     sample = sample_surface(points)
     still = np.eye(4)[:, :-1]
     np.testing.assert_allclose(slide_on_surfaces(sample, sample, still, 1.0), still, atol=1e-12)
+
+
+def test_a_scale_is_fitted_on_request():
+    x = surface(300, 7)
+    y = 1.1 * (x[::-1] @ TURN) + OFFSET
+    found = slide(x, y, start(), 0.3, scale=True)
+    np.testing.assert_allclose(found, np.concatenate([1.1 * TURN, OFFSET[None]]), atol=1e-5)

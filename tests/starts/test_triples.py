@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from scipy.spatial.transform import Rotation
 
 from invarot.starts import triples
-from invarot.starts.triples import Poses, find_rigid_maps, fit_rigid_maps
+from invarot.starts.triples import Poses, find_rigid_maps, find_similar_maps, fit_rigid_maps
 
 TURN = Rotation.from_rotvec([0.4, -0.9, 0.3]).as_matrix()
 OFFSET = np.asarray([1.0, -2.0, 0.5])
@@ -76,3 +77,26 @@ def test_few_points_of_unlike_number(monkeypatch):
     x = surface(14, 0)
     for count in (9, 12):
         assert find_rigid_maps(x, x[:count], proper=True, rng=np.random.default_rng(0)).shape[1:] == (4, 3)
+
+
+@pytest.mark.parametrize("share", [1.0, 0.4])
+def test_samples_of_unlike_size_and_density(share):
+    x, y = surface(500, 4), surface(500, 5)
+    y = 2.5 * (y[y[:, 0] > -0.4][: int(500 * share)] @ TURN) + OFFSET
+    found = find_similar_maps(x, y, proper=True, rng=np.random.default_rng(0))
+    sizes = np.cbrt(np.linalg.det(found[:, :-1]))
+    turns = [
+        np.degrees(Rotation.from_matrix(TURN.T @ w[:-1] / size).magnitude())
+        for w, size in zip(found, sizes, strict=True)
+    ]
+    best = int(np.argmin(turns))
+    assert turns[best] < 5
+    assert sizes[best] == pytest.approx(2.5, rel=0.1)
+
+
+def test_sizes_change_no_more_than_they_may():
+    x = np.random.default_rng(0).normal(size=(2, 9, 3))
+    found = fit_rigid_maps(x, 1.2 * x @ TURN, np.ones((2, 9)), proper=True, resize=1.3)
+    np.testing.assert_allclose(found[:, :-1], np.broadcast_to(1.2 * TURN, (2, 3, 3)), atol=1e-9)
+    found = fit_rigid_maps(x, 5 * x @ TURN, np.ones((2, 9)), proper=True, resize=1.3)
+    np.testing.assert_allclose(found[:, :-1], np.broadcast_to(1.3 * TURN, (2, 3, 3)), atol=1e-9)

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy.spatial import cKDTree
 
 from invarot.retrieval.thinning import thin
 from invarot.starts.neighbourhoods import yield_descriptors
-from invarot.starts.votes import find_candidates, fit_rigid, vote_for_maps
+from invarot.starts.votes import find_candidates, find_nearest_few, fit_rigid, vote_for_maps
 
 
 def turned(seed=0, n=300, d=3):
@@ -62,3 +63,9 @@ def test_a_thinned_cloud_has_even_density():
     assert np.mean(np.all(few < 0.05, axis=1)) < 0.1
     assert thin(points[:50], 800) is not None
     assert len(thin(rng.normal(size=(100, 20)), 30)) <= 30
+
+
+def test_the_nearest_few_are_those_of_a_tree():
+    rng = np.random.default_rng(5)
+    z, y = rng.normal(size=(300, 20)), rng.normal(size=(40, 20))
+    np.testing.assert_array_equal(find_nearest_few(z, y, 3), cKDTree(y).query(z, 3)[1])

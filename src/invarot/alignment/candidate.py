@@ -38,6 +38,7 @@ class Found:
     plain: tuple[Candidate, ...] = ()  # results of the default starts, to compare with requested ones
     better: int = 0  # number of these that are different answers and clearly better
     notes: tuple[str, ...] = ()  # options that had no effect, and why
+    rivals: tuple[Array, ...] = ()  # maps of other answers that fit as well, for which no plan was sought
     agreed: bool = False  # whether two solves that agreed ended the search
     rough: bool = False  # whether candidates were solved only until they could be compared
 

@@ -19,7 +19,7 @@ from ..errors import InputError
 from ..geometry.surfaces import SurfaceSample, count_directions, measure_relative_gaps
 from ..retrieval.nearest import nearest_distances, neighbour_distances
 from ..retrieval.thinning import FEW_DIMENSIONS
-from .tuning import BRIEF_STEPS, FEW_POINTS, LARGEST_CUT, LOOSER, NEVER_FAR, REPEATS, SAME_ANSWER
+from .tuning import BRIEF_STEPS, FEW_POINTS, LARGEST_CUT, LOOSER, NEVER_FAR, QUERIES, REPEATS, SAME_ANSWER
 
 Floats = np.ndarray[Any, Any]
 
@@ -71,14 +71,15 @@ def check_overlap(value: Any) -> Overlap | None:
 def measure_scales(x: Array, y: Array, rng: np.random.Generator) -> Scales:
     """Measure both clouds in the coordinates of the solve, x (n, dx) and y (m, dy), about their centres."""
     xp = namespace(x)
-    neighbour = min(_first_quartile(neighbour_distances(points)) for points in (x, y))
-    probes = x[as_like(rng.permutation(x.shape[0])[:FEW_POINTS], x, dtype=xp.int64)]
-    found = []
+    probes = x[_draw_rows(x, FEW_POINTS, rng)]
+    turns = []
     for _ in range(REPEATS):
         q, _ = np.linalg.qr(rng.standard_normal((max(x.shape[1], y.shape[1]),) * 2))
-        turn = as_like(q[: x.shape[1], : y.shape[1]], x)
-        moved = (probes - xp.mean(x, axis=0)) @ turn + xp.mean(y, axis=0)
-        found.append(float(np.median(to_numpy(nearest_distances(moved, y)))))
+        turns.append(as_like(q[: x.shape[1], : y.shape[1]], x))
+    moved = xp.concat([(probes - xp.mean(x, axis=0)) @ turn + xp.mean(y, axis=0) for turn in turns])
+    found = np.median(to_numpy(nearest_distances(moved, y)).reshape(REPEATS, -1), axis=1)
+    rows = [None if one.shape[0] <= QUERIES else _draw_rows(one, QUERIES, rng) for one in (x, y)]
+    neighbour = min(_first_quartile(neighbour_distances(*one)) for one in zip((x, y), rows, strict=True))
     spread = np.linalg.eigvalsh(np.cov(to_numpy(y), rowvar=False).reshape(y.shape[1], y.shape[1]))
     return Scales(float(np.mean(found)), neighbour, float(spread.sum() ** 2 / max(np.sum(spread**2), 1e-300)))
 
@@ -147,6 +148,10 @@ def share_near(residual: Array, cut: float) -> Array:
     """Return the share (n,) of each point that has a counterpart: 1 well within the cut, 1/2 at it, 0 beyond."""
     xp = namespace(residual)
     return 1 / (1 + xp.exp(xp.clip((residual / cut - 1) / SAME_ANSWER, -50.0, 50.0)))
+
+
+def _draw_rows(points: Array, count: int, rng: np.random.Generator) -> Array:
+    return as_like(rng.permutation(points.shape[0])[:count], points, dtype=namespace(points).int64)
 
 
 def _first_quartile(values: Array) -> float:

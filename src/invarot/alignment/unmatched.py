@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,8 @@ from .budget import relative_spacing
 from .overlap import Overlap, measure_scales
 from .problem import Problem, variance
 from .tuning import EVEN_POINTS, QUERIES
+
+Floats = np.ndarray[Any, Any]
 
 
 def allow_unmatched(problem: Problem, overlap: Overlap, *, translate: bool, rng: np.random.Generator) -> Problem:
@@ -36,6 +39,18 @@ def allow_unmatched(problem: Problem, overlap: Overlap, *, translate: bool, rng:
         scales=measure_scales(x, problem.y, rng),
         affine=translate,
     )
+
+
+def is_rigid(problem: Problem) -> bool:
+    """Return whether clouds of a problem are laid on each other by motions of the plane or of space, with a size where that is free."""
+    same = problem.x.shape[1] == problem.y.shape[1] + 1
+    return problem.affine and 2 <= problem.y.shape[1] <= FEW_DIMENSIONS and same
+
+
+def on_host(problem: Problem) -> tuple[Floats, Floats]:
+    """Return both clouds, without the last coordinate 1 of x, as NumPy arrays."""
+    x, y = (to_numpy(points).astype(np.float64) for points in (problem.x[:, :-1], problem.y))
+    return x, y
 
 
 def _check_one_unit(problem: Problem) -> tuple[float, float]:

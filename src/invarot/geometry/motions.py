@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations, permutations, product
 from typing import Any
 
@@ -21,6 +22,16 @@ def move_back(y: Floats, w: Floats) -> Floats:
 def measure_size(w: Floats) -> float:
     """Return the scale of a map that is orthogonal but for it."""
     return float(np.linalg.norm(w[:-1])) / w.shape[1] ** 0.5 or 1.0
+
+
+def compose(w: Floats, move: Floats) -> Floats:
+    """Return the map w followed by another, both (d + 1, d)."""
+    return np.concatenate([w[:-1] @ move[:-1], (w[-1] @ move[:-1] + move[-1])[None]])
+
+
+def turn_about(turn: Floats, centre: Floats) -> Floats:
+    """Return z ↦ (z − centre) turn + centre as (d + 1, d)."""
+    return np.concatenate([turn, (centre - centre @ turn)[None]])
 
 
 def make_turns(d: int) -> list[Floats]:
@@ -46,20 +57,39 @@ def leave_out_motion(turn: Floats, shift: Floats) -> Floats:
     return np.linalg.svd(fixed[None])[2][1:].T
 
 
-def find_step(z: Floats, y: Floats, precision: Floats, free: Floats | None) -> tuple[Floats, Floats]:
-    """Return the turn (d, d) and shift (d,) of one Gauss–Newton step for z @ turn + shift ≈ y (k, d), within ``free`` motions."""
+def find_step(
+    z: Floats, y: Floats, factor: Floats, free: Floats | None, *, scale: bool = False
+) -> tuple[Floats, Floats]:
+    """Return the turn (d, d) and shift (d,) of one Gauss–Newton step for z @ turn + shift ≈ y (k, d), within ``free`` motions.
+
+    ``factor`` F (k, d, d): F'F is the precision of a difference. With ``scale`` the turn has a size, which only a step without ``free``
+    can change.
+    """
     skew = make_turns(z.shape[1])
-    moves = make_moves(z, skew) if free is None else make_moves(z, skew) @ free
-    weighed = precision @ moves  # (k, d, parameters)
-    normal = np.einsum("kdp,kdq->pq", moves, weighed)
-    found = np.linalg.lstsq(normal, np.einsum("kdp,kd->p", weighed, y - z), rcond=1e-10)[0]
+    sized = scale and free is None
+    moves = make_moves(z, skew)
+    moves = flatten(factor @ (np.concatenate([moves, z[..., None]], axis=2) if sized else moves))
+    moves = moves if free is None else moves @ free
+    wanted = (factor @ (y - z)[..., None]).ravel()
+    found = np.linalg.lstsq(moves.T @ moves, moves.T @ wanted, rcond=1e-10)[
+        0
+    ]  # two products are faster than one tall problem
     found = found if free is None else free @ found
     turn = expm(sum(angle * one for angle, one in zip(found, skew, strict=False)))
-    return turn, found[len(skew) :]
+    size, shift = (math.exp(found[-1]), found[len(skew) : -1]) if sized else (1.0, found[len(skew) :])
+    return size * turn, shift
 
 
-def extrapolate(tried: list[tuple[Floats, Floats]], frame: Floats) -> Floats:
-    """Return the map that the last steps lead to (Anderson acceleration): nearest points creep along flat parts of a surface."""
+def flatten(moves: Floats) -> Floats:
+    """Return moves (k, d, parameters) as the rows of one matrix: its products are faster than sums over two axes."""
+    return moves.reshape(-1, moves.shape[2])
+
+
+def extrapolate(tried: list[tuple[Floats, Floats]], frame: Floats, *, scale: bool = False) -> Floats:
+    """Return the map that the last steps lead to (Anderson acceleration): nearest points creep along flat parts of a surface.
+
+    Its size is that of the last map, unless ``scale``.
+    """
     w, step = tried[-1]
     if len(tried) < 2:
         return np.asarray(w + step)
@@ -70,7 +100,7 @@ def extrapolate(tried: list[tuple[Floats, Floats]], frame: Floats) -> Floats:
     farther *= min(1.0, FARTHER * np.linalg.norm(frame @ step) / max(float(np.linalg.norm(farther)), 1e-300))
     found = w + step + np.linalg.solve(frame, farther.reshape(w.shape))
     u, _, vt = np.linalg.svd(found[:-1])
-    linear = measure_size(w) * (u @ vt)
+    linear = measure_size(found if scale else w) * (u @ vt)
     centre = frame.mean(axis=0)
     return np.concatenate([linear, (centre @ found - centre[:-1] @ linear)[None]])
 

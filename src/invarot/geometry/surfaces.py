@@ -21,7 +21,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from .axes import find_axes
-from .motions import extrapolate, find_step, leave_out_motion, make_moves, make_turns, measure_size, move_back
+from .motions import extrapolate, find_step, flatten, leave_out_motion, make_moves, make_turns, measure_size, move_back
 
 Floats = np.ndarray[Any, Any]
 
@@ -64,12 +64,12 @@ def count_directions(sample: SurfaceSample) -> float:
 
 def slide_on_surfaces(
     x: SurfaceSample, y: SurfaceSample, w: Floats, cut: float, *, every: int = 1, rounds: int = SURFACE_ROUNDS,
-    held: tuple[Floats, Floats] | None = None,
+    held: tuple[Floats, Floats] | None = None, scale: bool = False,
 ) -> Floats:  # fmt: skip
     """Return the map w (d + 1, d), its offset as the last row, turned and shifted such that x lies on y.
 
-    Pairs farther apart than ``cut`` do not count. A scale, and whether the map mirrors, do not change. ``every`` k-th point of either
-    side takes part. ``held`` is a motion of `find_slip` that the fit leaves as it is.
+    Pairs farther apart than ``cut`` do not count. Whether the map mirrors does not change, nor a scale, unless ``scale``. ``every`` k-th
+    point of either side takes part. ``held`` is a motion of `find_slip` that the fit leaves as it is.
     """
     tried: list[tuple[Floats, Floats]] = []  # where a step began, and the step
     middle = x.points.mean(axis=0)
@@ -79,15 +79,15 @@ def slide_on_surfaces(
         found = _weigh_pairs(x, y, w, cut, every)
         if found is None:
             break
-        z, there, precision = found
+        z, there, factor = found
         centre = z.mean(axis=0)
         free = None if held is None else leave_out_motion(held[0], held[1] + centre @ held[0])
-        turn, shift = find_step(z - centre, there - centre, precision, free)
+        turn, shift = find_step(z - centre, there - centre, factor, free, scale=scale)
         after = np.concatenate([w[:-1] @ turn, ((w[-1] - centre) @ turn + centre + shift)[None]])
         if tried and np.linalg.norm(frame @ (after - w)) > np.linalg.norm(frame @ tried[-1][1]):
             tried = []  # other pairs make another problem
         tried = [*tried[-EXTRAPOLATED:], (w, after - w)]
-        w = after if held is not None else extrapolate(tried, frame)
+        w = after if held is not None else extrapolate(tried, frame, scale=scale)
         if np.linalg.norm(turn - np.eye(len(turn))) < SMALL:
             return after
     return w
@@ -136,10 +136,10 @@ def _find_nearest(
     return np.r_[here, i], np.r_[j, back]
 
 
-def measure_gaps(x: SurfaceSample, y: SurfaceSample, w: Floats) -> tuple[Floats, Floats]:
-    """Return the distances (n,), (m,) of the points of x, and of y, to the nearest point of the other cloud under the map w."""
-    back = x.tree.query(move_back(y.points, w))[0]
-    return y.tree.query(x.points @ w[:-1] + w[-1])[0], back * measure_size(w)
+def measure_gaps(x: SurfaceSample, y: SurfaceSample, w: Floats, every: int = 1) -> tuple[Floats, Floats]:
+    """Return the distances of every k-th point of x, and of y, to the nearest point of the other cloud under the map w."""
+    back = x.tree.query(move_back(y.points[::every], w))[0]
+    return y.tree.query(x.points[::every] @ w[:-1] + w[-1])[0], back * measure_size(w)
 
 
 def measure_relative_gaps(x: SurfaceSample, y: SurfaceSample, w: Floats) -> tuple[Floats, Floats]:
@@ -182,12 +182,12 @@ def find_slip(x: SurfaceSample, y: SurfaceSample, w: Floats, cut: float) -> tupl
     found = _weigh_pairs(x, y, w, cut)
     if found is None:
         return None
-    z, _, precision = found
+    z, _, factor = found
     centre = z.mean(axis=0)
     skew = make_turns(z.shape[1])
     radius = float(np.sqrt(np.mean(np.sum((z - centre) ** 2, axis=1)))) or 1.0
-    moves = make_moves((z - centre) / radius, skew)
-    weakest = np.linalg.eigh(np.einsum("kdp,kdq->pq", moves, precision @ moves))[1][:, 0]
+    resisted = flatten(factor @ make_moves((z - centre) / radius, skew))
+    weakest = np.linalg.eigh(resisted.T @ resisted)[1][:, 0]
     turn = sum(angle * one for angle, one in zip(weakest, skew, strict=False)) / radius
     shift = weakest[len(skew) :] - centre @ turn
     size = float(np.sqrt(np.mean(np.sum((z @ turn + shift) ** 2, axis=1)))) or 1.0
@@ -195,35 +195,36 @@ def find_slip(x: SurfaceSample, y: SurfaceSample, w: Floats, cut: float) -> tupl
 
 
 def weigh_directions(residuals: Floats, scatter: Floats) -> Floats:
-    """Return the precision (k, d, d) of residuals (k, d): the inverse of their variance along each axis of the scatter (k, d, d)."""
+    """Return F (k, d, d) with F'F the precision of residuals (k, d): the inverse of their variance along each axis of the scatter (k, d, d)."""
     axes, variance = _measure_axes(residuals, scatter)
     size = float(np.median(np.trace(scatter, axis1=1, axis2=2)))
     variance = np.maximum(variance, max(1e-6 * float(variance.max()), 1e-15 * size, 1e-300))  # copies have none
-    return np.asarray((axes / variance) @ np.swapaxes(axes, 1, 2))
+    return np.asarray(np.swapaxes(axes, 1, 2) / np.sqrt(variance)[:, None])
 
 
 def _weigh_pairs(
     x: SurfaceSample, y: SurfaceSample, w: Floats, cut: float, every: int = 1
 ) -> tuple[Floats, Floats, Floats] | None:
-    """Return mapped points and their targets (k, d), and the precision of their difference (k, d, d); None for too few pairs."""
+    """Return mapped points and their targets (k, d), and F (k, d, d) with F'F the precision of their difference; None for too few pairs."""
     i, j = _pair_up(x, y, w, cut, every)
     d = y.points.shape[1]
     if len(i) < 2 * d**2:
         return None
     z, there = x.points[i] @ w[:-1] + w[-1], y.points[j]
     residuals = z - there
-    precision = weigh_directions(residuals, _add_scatter(x, y, w, i, j))
-    square = np.einsum("kd,kde,ke->k", residuals, precision, residuals)
-    weights = np.maximum(1 - square / (OUTLIER * d), 0.0) ** 2
+    factor = weigh_directions(residuals, _add_scatter(x, y, w, i, j))
+    square = np.sum((factor @ residuals[..., None]) ** 2, axis=(1, 2))
+    weights = np.maximum(1 - square / (OUTLIER * d), 0.0)
     kept = weights > 0
     if kept.sum() < 2 * d**2:
         return None
-    return z[kept], there[kept], precision[kept] * weights[kept, None, None]
+    return z[kept], there[kept], factor[kept] * weights[kept, None, None]
 
 
 def _add_scatter(x: SurfaceSample, y: SurfaceSample, w: Floats, i: Floats, j: Floats) -> Floats:
     """Return the scatter (k, d, d) of pairs of points: that of both neighbourhoods."""
-    return np.asarray(y.scatter[j] + w[:-1].T @ x.scatter[i] @ w[:-1])
+    turn = np.kron(w[:-1], w[:-1])  # W'SW as one product of all S, as rows
+    return np.asarray(y.scatter[j] + (x.scatter[i].reshape(len(i), -1) @ turn).reshape(len(j), *y.scatter.shape[1:]))
 
 
 def _measure_axes(residuals: Floats, scatter: Floats) -> tuple[Floats, Floats]:

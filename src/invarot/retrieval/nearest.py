@@ -56,10 +56,11 @@ def nearest_distances(z: Array, y: Array) -> Array:
     return namespace(z).sum((z - y[nearest(z, y)]) ** 2, axis=1)
 
 
-def neighbour_distances(points: Array) -> Array:
-    """Return the squared distance (n,) of each point to the nearest other point."""
+def neighbour_distances(points: Array, some: Array | None = None) -> Array:
+    """Return the squared distance (n,) of each point, or of the rows ``some``, to the nearest other point."""
+    asked = points if some is None else points[some]
     if points.shape[1] <= TREE and not is_torch(points):
         host = to_numpy(points)
-        return as_like(cKDTree(host).query(host, 2, workers=workers())[0][:, 1] ** 2, points)
-    own = namespace(points).arange(points.shape[0], device=device(points))
-    return namespace(points).sum((points - points[nearest(points, points, own)]) ** 2, axis=1)
+        return as_like(cKDTree(host).query(to_numpy(asked), 2, workers=workers())[0][:, 1] ** 2, points)
+    own = namespace(points).arange(points.shape[0], device=device(points)) if some is None else some
+    return namespace(points).sum((asked - points[nearest(asked, points, own)]) ** 2, axis=1)

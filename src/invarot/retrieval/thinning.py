@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ Floats = np.ndarray[Any, Any]
 
 FEW_DIMENSIONS = 3  # dimensions up to which the cells of a grid hold several points
 DENSITY_NEIGHBOURS = 6  # neighbours whose distance shows how densely a surface is sampled
+NEARLY = 0.98  # of the points that were asked for are enough
 COVERED = 0.9  # of a surface is sampled as densely as the thinner cloud, or more
 
 
@@ -23,16 +25,34 @@ def thin(points: Floats, count: int) -> Floats:
         return points
     if points.shape[1] > FEW_DIMENSIONS:
         return points[:: -(-len(points) // count)]
-    low, extent = points.min(axis=0), float(np.ptp(points, axis=0).max())
-    small, large = extent / 1024, extent
-    for _ in range(12):
-        middle = (small * large) ** 0.5
-        cells = len(np.unique(_find_cells(points - low, middle)))
-        small, large = (middle, large) if cells > count else (small, middle)
-    _, cell = np.unique(_find_cells(points - low, large), return_inverse=True)
+    above = points - points.min(axis=0)
+    side = _find_side(above, count)
+    _, cell = np.unique(_find_cells(above, side), return_inverse=True)
     cell = cell.reshape(-1)
     number = np.bincount(cell)
     return np.stack([np.bincount(cell, column) / number for column in points.T], axis=1)
+
+
+def _find_side(points: Floats, count: int) -> float:
+    """Return the side of the cells of a grid of which about ``count``, and no more, hold one of the ``points``, which are not negative.
+
+    The number of cells falls as a power of their side, between the first on a curve and the third in a solid: the last two sides tell.
+    """
+    extent = float(points.max()) or 1.0
+    small, large = extent / 1024, extent
+    side, power = max(extent / count**0.5, small), 2.0
+    before = None
+    for _ in range(12):
+        cells = len(np.unique(_find_cells(points, side)))
+        small, large = (side, large) if cells > count else (small, side)
+        if NEARLY * count <= cells <= count:
+            break
+        if before is not None and before[1] != cells:
+            power = min(max(math.log(cells / before[1]) / math.log(before[0] / side), 1.0), 3.0)
+        before = side, cells
+        side *= (2 * cells / (count + NEARLY * count)) ** (1 / power)
+        side = side if small < side < large else (small * large) ** 0.5
+    return large
 
 
 def count_even(x: Floats, y: Floats) -> tuple[int, int]:

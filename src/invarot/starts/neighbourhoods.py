@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.spatial import cKDTree
 
+from ..threads import workers
+
 Floats = np.ndarray[Any, Any]
 
 COUNTS = 8, 16, 32, 64  # neighbours
@@ -37,7 +39,7 @@ def yield_descriptors(
 
 def _find_neighbours(tree: cKDTree, points: Floats, count: int) -> tuple[Floats, Floats]:
     """Return the distances of the nearest other points, and which these are, (n, count) each."""
-    distances, near = tree.query(points, count + 1, workers=-1)
+    distances, near = tree.query(points, count + 1, workers=workers())
     return distances[:, 1:], near[:, 1:]
 
 

@@ -23,7 +23,7 @@ from .symmetry import count_symmetries
 
 def judge(problem: Problem, found: Found, rng: np.random.Generator) -> Verdict:
     """Return the verdict on the best candidate; the others are its rivals."""
-    best, *rivals = (one.map for one in found.candidates)
+    best, *rivals = (*(one.map for one in found.candidates), *found.rivals)
     matched = found.best.matched
     if matched is not None:  # judged on the points that have a counterpart
         rivals = [keep_matched(problem, one, matched)[1] for one in rivals]

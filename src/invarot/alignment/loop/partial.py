@@ -82,21 +82,18 @@ class PartialCoupler:
         problem, least = self.problem, 64 * machine_epsilon(z) * self.problem.cost_scale
         assert problem.overlap is not None
         assert problem.scales is not None
-        listed = problem.overlap.x is None and self.budget.schedule is not None and can_list(z)
-        for pairs in (self.pairs, None):
-            if pairs is None:
-                apart = nearest_distances(z, problem.y), nearest_distances(problem.y, z)
-            else:
-                square = pairs.measure(to_numpy(z))
-                apart = pairs.nearest(square)
+        if self.pairs is not None:
+            square = self.pairs.measure(to_numpy(z))
+            apart: tuple[Array, Array] = self.pairs.nearest(square)
             cut = max(choose_cut(to_numpy(apart[0]), to_numpy(apart[1]), problem.scales), least)
-            if not np.isfinite(cut):
-                continue
-            reach = find_reach(cut / 2, epsilon * cut)
-            if pairs is not None and pairs.reaches(to_numpy(z)) >= reach:
+            # points with nothing in reach are infinitely far: the cut is then NaN
+            if np.isfinite(cut) and self.pairs.reaches(to_numpy(z)) >= find_reach(cut / 2, epsilon * cut):
                 return apart, cut, square
-        spare = SPARE if self.moving else 1e-6
-        self.pairs = list_pairs(to_numpy(z), to_numpy(problem.y), reach, spare=spare) if listed else None
+        apart = nearest_distances(z, problem.y), nearest_distances(problem.y, z)
+        cut = max(choose_cut(to_numpy(apart[0]), to_numpy(apart[1]), problem.scales), least)
+        if problem.overlap.x is None and self.budget.schedule is not None and can_list(z):
+            spare, reach = SPARE if self.moving else 1e-6, find_reach(cut / 2, epsilon * cut)
+            self.pairs = list_pairs(to_numpy(z), to_numpy(problem.y), reach, spare=spare)
         return apart, cut, None if self.pairs is None else self.pairs.measure(to_numpy(z))
 
     def _couple_exactly(self, z: Array, a: Array, b: Array, total: float | None, near: Floats) -> PlanStep:

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg import expm
 
-from ...geometry.motions import turn_axes
+from ...geometry.motions import compose, turn_about, turn_axes
 from ...geometry.surfaces import (
+    SURFACE_ROUNDS,
     SurfaceSample,
     find_slip,
     find_unseen,
@@ -47,18 +48,21 @@ class Clouds:
     y: SurfaceSample
     spacing: float
     probes: tuple[Floats, Floats]
+    scale: bool = False  # whether motions change the size of x
 
     @classmethod
-    def of(cls, x: Floats, y: Floats) -> Clouds:
+    def of(cls, x: Floats, y: Floats, *, scale: bool = False) -> Clouds:
         """Measure clouds (n, d) and (m, d)."""
-        return cls.from_samples(sample_surface(x), sample_surface(y))
+        return cls.from_samples(sample_surface(x), sample_surface(y), scale=scale)
 
     @classmethod
-    def from_samples(cls, left: SurfaceSample, right: SurfaceSample) -> Clouds:
+    def from_samples(cls, left: SurfaceSample, right: SurfaceSample, *, scale: bool = False) -> Clouds:
         """Measure two samples."""
         sizes = [float(np.median(np.trace(one.scatter, axis1=1, axis2=2))) ** 0.5 for one in (left, right)]
         probes = tuple(np.unique(np.linspace(0, len(one) - 1, 2 * PROBES).astype(int)) for one in (left, right))
-        return cls(left, right, max(sizes) / 2, (probes[0], probes[1]))  # a neighbourhood is about two spacings wide
+        return cls(
+            left, right, max(sizes) / 2, (probes[0], probes[1]), scale
+        )  # a neighbourhood is about two spacings wide
 
     @property
     def reach(self) -> float:
@@ -83,7 +87,19 @@ class Clouds:
 
     def fit_on(self, other: Clouds, w: Floats) -> Floats:
         """Return the motion fitted to other samples of these clouds, with the reach of these."""
-        return slide_on_surfaces(other.x, other.y, w, self.reach)
+        return other.slide(w, cut=self.reach)
+
+    def slide(
+        self,
+        w: Floats,
+        *,
+        cut: float | None = None,
+        rounds: int = SURFACE_ROUNDS,
+        held: tuple[Floats, Floats] | None = None,
+    ) -> Floats:
+        """Return the motion w (d + 1, d) fitted to these samples."""
+        cut = self.reach if cut is None else cut
+        return slide_on_surfaces(self.x, self.y, w, cut, rounds=rounds, held=held, scale=self.scale)
 
     def differ(self, w: Floats, other: Floats) -> bool:
         """Return whether two motions send points elsewhere: by half the spacing, in the mean square."""
@@ -109,13 +125,15 @@ class Chosen:
     rivals: list[Floats]  # other motions from which the surfaces do not tell it, the best first
 
 
-def choose_motion(x: Floats, y: Floats, maps: Floats, *, proper: bool, stay: bool = False) -> Chosen:
+def choose_motion(
+    x: Floats, y: Floats, maps: Floats, *, proper: bool, stay: bool = False, scale: bool = False
+) -> Chosen:
     """Return the best motion for clouds x (n, d) and y (m, d); fits begin at ``maps`` (s, d + 1, d).
 
     ``stay``: the best of these fits, even where a rival fits better.
     """
-    full = Clouds.of(x, y)
-    few = Clouds.of(thin(x, FEW_POINTS), thin(y, FEW_POINTS))
+    full = Clouds.of(x, y, scale=scale)
+    few = Clouds.of(thin(x, FEW_POINTS), thin(y, FEW_POINTS), scale=scale)
     copies = find_copies(full, few, maps)
     fits = copies or fit_best(few, maps)
     best = few.fit_on(full, fits[0])
@@ -165,8 +183,8 @@ def propose_rivals(clouds: Clouds, w: Floats, *, proper: bool) -> list[Floats]:
     near = np.isfinite(clouds.y.tree.query(z, distance_upper_bound=clouds.reach)[0])
     z = z[near] if near.sum() > z.shape[1] else z
     centre, axes = z.mean(axis=0), np.linalg.eigh(np.cov(z, rowvar=False))[1]
-    moves = [_about(axes @ turn @ axes.T, centre) for turn in turn_axes(z.shape[1], proper=proper)]
-    return [*slip_away(clouds, w), *(_after(w, one) for one in moves)]
+    moves = [turn_about(axes @ turn @ axes.T, centre) for turn in turn_axes(z.shape[1], proper=proper)]
+    return [*slip_away(clouds, w), *(compose(w, one) for one in moves)]
 
 
 def slip_away(clouds: Clouds, w: Floats) -> list[Floats]:
@@ -187,7 +205,7 @@ def slip_away(clouds: Clouds, w: Floats) -> list[Floats]:
         move = expm(sign * farthest / ROUGH_STEPS * generator)[:, :-1]
         at = w
         for _ in range(ROUGH_STEPS):
-            at = slide_on_surfaces(clouds.x, clouds.y, _after(at, move), clouds.reach, rounds=2, held=slip)
+            at = clouds.slide(compose(at, move), rounds=2, held=slip)
             way.append(at)
         way.reverse()
     misfit = [clouds.measure(at, some=True).mean() for at in way]
@@ -201,12 +219,12 @@ def fit_best(clouds: Clouds, maps: Any) -> list[Floats]:
     """
     order = np.argsort([clouds.measure(w, some=True).mean() for w in maps], kind="stable")
     maps = keep_distinct(clouds, [maps[k] for k in order])[:STARTS_COMPARED]
-    maps = [slide_on_surfaces(clouds.x, clouds.y, w, clouds.reach, rounds=REPEATS) for w in maps]
+    maps = [clouds.slide(w, rounds=REPEATS) for w in maps]
     misfits = [clouds.measure(w) for w in maps]
     least = min(misfits, key=lambda one: float(one.mean()))
     order = np.argsort([one.mean() for one in misfits], kind="stable")
     maps = [maps[k] for k in order if count_errors(clouds, misfits[k] - least) < SURE_ERRORS]
-    maps = [slide_on_surfaces(clouds.x, clouds.y, w, clouds.reach) for w in keep_distinct(clouds, maps)]
+    maps = [clouds.slide(w) for w in keep_distinct(clouds, maps)]
     order = np.argsort([clouds.measure(w).mean() for w in maps], kind="stable")
     return keep_distinct(clouds, [maps[k] for k in order])
 
@@ -233,13 +251,3 @@ def count_errors(clouds: Clouds, difference: Floats, some: Floats | None = None)
     shared = sum(float(np.sum(part * part[one.near].sum(axis=1))) for one, part in parts)
     variance = max(shared, float(np.sum(apart**2))) / count**2
     return mean / max(variance**0.5, 1e-12)
-
-
-def _after(w: Floats, move: Floats) -> Floats:
-    """Return the map w followed by another, both (d + 1, d)."""
-    return np.concatenate([w[:-1] @ move[:-1], (w[-1] @ move[:-1] + move[-1])[None]])
-
-
-def _about(turn: Floats, centre: Floats) -> Floats:
-    """Return z ↦ (z − centre) turn + centre as (d + 1, d)."""
-    return np.concatenate([turn, (centre - centre @ turn)[None]])

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array, as_like, namespace, to_numpy
+from ...geometry.motions import measure_size
 from ...geometry.orthogonal import RotationGroup
 from ...geometry.surfaces import SurfaceSample, measure_gaps, sample_surface, show_surfaces, slide_on_surfaces
-from ...retrieval.thinning import FEW_DIMENSIONS, thin
-from ...starts.triples import find_rigid_maps
+from ...retrieval.thinning import thin
+from ...starts.triples import find_rigid_maps, find_similar_maps
 from ...starts.votes import vote_for_copies, vote_for_maps
 from ..budget import Budget
 from ..candidate import Candidate, Found
@@ -34,7 +35,7 @@ from ..tuning import (
     STAGE_POINTS,
     SURFACE_POINTS,
 )
-from ..unmatched import keep_matched
+from ..unmatched import is_rigid, keep_matched, on_host
 from .asked import FROM_PAIRS, Asked
 from .motions import Clouds, choose_best, choose_motion
 from .search import make_starts, make_waves, note_unused_solver, solve_wave
@@ -50,7 +51,7 @@ class Solved:
     score: float
     candidate: Candidate
     clear: bool  # whether no other answer came near
-    rivals: tuple[Candidate, ...] = ()  # other answers that cannot be told from it
+    rivals: tuple[Array, ...] = ()  # maps that cannot be told from it: a plan for them would decide nothing
 
 
 def search_partial(problem: Problem, plain: Problem, asked: Asked, rng: np.random.Generator) -> Found:
@@ -79,12 +80,12 @@ def search_partial(problem: Problem, plain: Problem, asked: Asked, rng: np.rando
     records = tuple(StartRecord(one.candidate.name, one.candidate.objective, True) for one in found)
     notes = note_unused(problem, asked, [one.candidate for one in found])
     if rigid:  # the last has been compared with those before
-        return Found((found[-1].candidate, *found[-1].rivals), records, notes=notes)
+        return Found((found[-1].candidate,), records, notes=notes, rivals=found[-1].rivals)
     found.sort(key=lambda one: one.score, reverse=True)
     stacked = namespace(problem.x).stack([one.candidate.map for one in found])
     order = distinct(problem, stacked, range(len(found)))
     answers = [found[k].candidate for k in order if found[k].score >= (1 - SLACK) * found[0].score]
-    return Found((*answers, *found[0].rivals), records, notes=notes)
+    return Found(tuple(answers), records, notes=notes)
 
 
 def note_unused(problem: Problem, asked: Asked, solved: list[Candidate]) -> tuple[str, ...]:
@@ -116,14 +117,16 @@ def propose(problem: Problem, plain: Problem, asked: Asked, rng: np.random.Gener
     x, y = (thin(to_numpy(points).astype(np.float64), QUERIES) for points in (plain.x, plain.y))
     proper = isinstance(problem.maps, RotationGroup)
     if min(len(x), len(y)) > PER_DIMENSION * max(x.shape[1], y.shape[1]) and x.shape[1] <= y.shape[1]:
+        name, found = ("triples" if is_rigid(problem) else "votes"), np.zeros((0, x.shape[1] + 1, y.shape[1]))
         if is_rigid(problem):
-            name, found = "triples", find_rigid_maps(x, y, proper=proper, rng=rng)
-        else:
-            voted = list(vote_for_maps(x, y, translate=problem.affine, proper=proper, scale=problem.scale))
-            name, found = "votes", np.stack(voted) if voted else np.zeros((0, 0, 0))
+            find = find_similar_maps if problem.scale else find_rigid_maps
+            found = find(x, y, proper=proper, rng=rng)
+        if problem.scale or not is_rigid(problem):
+            voted = vote_for_maps(x, y, translate=problem.affine, proper=proper, scale=problem.scale)
+            found = np.concatenate([found, *(one[None] for one in voted)])
         if len(found):
             yield name, as_like(found if problem.affine else found[:, :-1], problem.x)
-        if is_rigid(problem) and max(plain.x.shape[0], plain.y.shape[0]) > QUERIES:
+        if is_rigid(problem) and not problem.scale and max(plain.x.shape[0], plain.y.shape[0]) > QUERIES:
             copies = list(vote_for_copies(*on_host(problem), QUERIES, proper=proper, rng=rng))
             if copies:
                 yield "copies", as_like(np.stack(copies), problem.x)
@@ -172,27 +175,31 @@ def solve_on_surfaces(problem: Problem, name: str, maps: Array, rng: np.random.G
     fits small clouds better.
     """
     assert problem.overlap is not None
-    points = on_host(problem)
-    proper = isinstance(problem.maps, RotationGroup)
+    maps = to_numpy(maps).astype(np.float64)
+    points, unit = on_host(problem), np.ones((maps.shape[1], 1))
+    proper, scale = isinstance(problem.maps, RotationGroup), problem.scale
+    if scale:  # both in the unit of y, by the best start
+        unit[:-1] = measure_size(maps[0])
+        points, maps = (points[0] * unit[0], points[1]), maps / unit
     small = [thin(one, STAGE_POINTS) for one in points]
-    chosen = choose_motion(small[0], small[1], to_numpy(maps).astype(np.float64), proper=proper, stay=stay)
+    chosen = choose_motion(small[0], small[1], maps, proper=proper, stay=stay, scale=scale)
     x, y = (sample_surface(thin(one, SURFACE_POINTS)) for one in points)
     if chosen.rivals:  # what few points do not tell apart, all of them may
-        found = choose_best(Clouds.from_samples(x, y), [chosen.map, *chosen.rivals], stay=stay)
+        found = choose_best(Clouds.from_samples(x, y, scale=scale), [chosen.map, *chosen.rivals], stay=stay)
         chosen = replace(found, score=chosen.score)
     w = slide(problem, x, y, chosen.map)
     if w is None:
-        candidate = solve_in_full(problem, as_like(chosen.map, problem.x), name, rng)
+        candidate = solve_in_full(problem, as_like(chosen.map * unit, problem.x), name, rng)
     else:
-        candidate = find_plan(problem, as_like(w, problem.x), name)
+        candidate = find_plan(problem, as_like(w * unit, problem.x), name)
     if problem.overlap.x is None:
-        shares = match_on_surfaces(x, y, to_numpy(candidate.map).astype(np.float64))
+        shares = match_on_surfaces(x, y, to_numpy(candidate.map).astype(np.float64) / unit)
         spread = [
             share if len(one) == len(every) else share[one.tree.query(every)[1]]
             for share, one, every in zip(shares, (x, y), points, strict=True)
         ]
         candidate = replace(candidate, matched=(as_like(spread[0], problem.x), as_like(spread[1], problem.x)))
-    rivals = tuple(find_plan(problem, as_like(one, problem.x), name) for one in chosen.rivals[:FINALISTS])
+    rivals = tuple(as_like(one * unit, problem.x) for one in chosen.rivals[:FINALISTS])
     return Solved(chosen.score, candidate, not rivals, rivals)
 
 
@@ -207,25 +214,23 @@ def last_budget(problem: Problem) -> Budget:
 
 
 def slide(problem: Problem, x: SurfaceSample, y: SurfaceSample, w: Floats) -> Floats | None:
-    """Return the map w (d + 1, d) fitted to samples of surfaces; None for small clouds whose residuals show no surfaces."""
+    """Return the map w (d + 1, d) fitted to samples of surfaces; None for small clouds whose residuals show no surfaces.
+
+    Dense samples are thinned first: among all points, the lines along which a scanner measures hold a fit that begins farther away than
+    their distance.
+    """
     assert problem.scales is not None
-    there, back = measure_gaps(x, y, w)
+    every = -(-max(len(x), len(y)) // SLIDING_POINTS)
+    if every > 1:
+        w = Clouds.of(*(thin(one.points, SLIDING_POINTS) for one in (x, y)), scale=problem.scale).slide(w)
+    there, back = measure_gaps(x, y, w, every)
     cut = choose_cut(there**2, back**2, problem.scales) ** 0.5
     large = problem.budgets.adaptive and problem.large
-    every = -(-max(len(x), len(y)) // SLIDING_POINTS)
-    return slide_on_surfaces(x, y, w, cut, every=every) if large or show_surfaces(x, y, w, cut) else None
-
-
-def is_rigid(problem: Problem) -> bool:
-    """Return whether clouds of a problem are laid on each other by rigid motions of the plane or of space."""
-    same = problem.x.shape[1] == problem.y.shape[1] + 1
-    return problem.affine and not problem.scale and 2 <= problem.y.shape[1] <= FEW_DIMENSIONS and same
-
-
-def on_host(problem: Problem) -> tuple[Floats, Floats]:
-    """Return both clouds, without the last coordinate 1 of x, as NumPy arrays."""
-    x, y = (to_numpy(points).astype(np.float64) for points in (problem.x[:, :-1], problem.y))
-    return x, y
+    return (
+        slide_on_surfaces(x, y, w, cut, every=every, scale=problem.scale)
+        if large or show_surfaces(x, y, w, cut)
+        else None
+    )
 
 
 def explains_unseen_part(problem: Problem, candidate: Candidate, rng: np.random.Generator) -> bool:
