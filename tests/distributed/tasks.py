@@ -58,9 +58,9 @@ def one_two_four():
         if dist.get_rank() < count:
             for name, options in cases.items():
                 found[name, count] = solve(x, y, group, **options)
-            sample, align_module.SAMPLE = align_module.SAMPLE, 600  # the search has not all rows, and shares its work
+            sample, align_module.SAMPLE_ROWS = align_module.SAMPLE_ROWS, 600  # the search has not all rows, and shares its work
             found["sampled", count] = solve(*more, group)
-            align_module.SAMPLE = sample
+            align_module.SAMPLE_ROWS = sample
     return found
 
 
@@ -218,7 +218,7 @@ def shared_work():
     from invarot.alignment import evidence
     from invarot.alignment.search import heats
 
-    align_module.SAMPLE = 200
+    align_module.SAMPLE_ROWS = 200
     x, y, _ = clouds(m=150)
     counts = {}
 
