@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -29,14 +30,22 @@ def meet(plan: Any, x: Views, y: Views) -> tuple[Floats, Floats]:
     """
     plan = plan.on_host()
     rows, columns = (to_numpy(one) for one in plan.marginals())
+    names = [one for one in x if one != "graph"] or list(x)
+    sums = _apply_to_all(plan.apply, [y[name] for name in names])
+    others = _apply_to_all(plan.apply_transposed, [x[name] for name in names])
     left, right = [], []
-    for name in [one for one in x if one != "graph"] or x:
-        u, s, vt = np.linalg.svd(x[name].T @ to_numpy(plan.apply(y[name])), full_matrices=False)
+    for name, from_y, from_x in zip(names, sums, others, strict=True):
+        u, s, vt = np.linalg.svd(x[name].T @ from_y, full_matrices=False)
         strength = (s / (s[0] or 1.0)) ** SHARED
-        z, w = x[name] @ u * strength, y[name] @ vt.T * strength
-        left.append(_half_way(z, to_numpy(plan.apply(w)), rows))
-        right.append(_half_way(w, to_numpy(plan.apply_transposed(z)), columns))
+        left.append(_half_way(x[name] @ u * strength, from_y @ vt.T * strength, rows))
+        right.append(_half_way(y[name] @ vt.T * strength, from_x @ u * strength, columns))
     return np.hstack(left), np.hstack(right)
+
+
+def _apply_to_all(apply: Callable[[Floats], Any], views: list[Floats]) -> list[Floats]:
+    """Return the plan times each view; the plan, which may not be in memory, is gone through once."""
+    edges = np.cumsum([view.shape[1] for view in views])[:-1]
+    return np.split(to_numpy(apply(np.hstack(views))), edges, axis=1)
 
 
 def _half_way(points: Floats, sums: Floats, mass: Floats) -> Floats:

@@ -21,6 +21,7 @@ Views = dict[str, Floats]
 LARGE = 1 << 26  # pairs of cells from which on single precision is used
 MEMORY = "3GiB"  # of the plan step
 EPSILON = 0.05  # of the last plan: a sharper one follows the noise of cells
+TOL = Sinkhorn.plan_tol  # of the objective, which is known no better than the marginals of its plans
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def solve(
     if len(one) * len(other) > LARGE:
         one, other = one.astype(np.float32), other.astype(np.float32)
     weights = {"a": a, "b": b} if overlap is None else {"overlap": overlap}
-    solver = Sinkhorn(schedule=EPSILON, memory=MEMORY)
+    solver = Sinkhorn(schedule=EPSILON, tol=TOL, memory=MEMORY)
     found = align(one, other, start=start, solver=solver, rng=rng, device=device, **weights)
     return SolvedViews(replace(found, verdict=judge(found.verdict, evidence)), x, y, choices, evidence)
 
