@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import invarot
-from invarot.alignment.overlap import Scales, check_overlap, choose_cut, match_on_surfaces, measure_scales
+from invarot.alignment.overlap import Scales, are_copies, check_overlap, choose_cut, match_on_surfaces, measure_scales
 from invarot.alignment.search import partial
 from invarot.geometry.surfaces import sample_surface
 from invarot.transport import choice
@@ -96,6 +96,14 @@ def test_the_scale_of_a_surface_sampled_anew():
     result = invarot.align(x, y, p=invarot.Rotations(), translate=True, scale=True, overlap="auto")
     np.testing.assert_allclose(result.map, 0.4 * TURN, atol=0.02)
     assert result.overlap[0] < 0.85
+
+
+def test_copies_are_told_from_another_sample():
+    x, y = surface(600, 6), surface(600, 7)
+    w = np.concatenate([TURN, [[1.0, 0.0, 2.0]]])
+    assert are_copies(x, x[200:] @ TURN + w[-1], w)
+    assert not are_copies(x, y @ TURN + w[-1], w)
+    assert not are_copies(x, x @ TURN + w[-1] + 3, w)
 
 
 def test_both_sides_may_lack_a_part():

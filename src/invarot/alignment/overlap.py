@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from ..arrays import Array, as_like, namespace, to_numpy
 from ..checks import check_number
@@ -121,6 +122,17 @@ def match_on_surfaces(x: SurfaceSample, y: SurfaceSample, w: Floats) -> tuple[Fl
         typical = float(np.quantile(every[every <= cut], 0.25)) if np.any(every <= cut) else 0.0
     left, right = (np.asarray(share_near(one, cut)) for one in found)
     return left, right
+
+
+def are_copies(x: Floats, y: Floats, w: Floats) -> bool:
+    """Return whether most points of x that have a neighbour in y under the map w (d + 1, d) are points of y: some of x are tried.
+
+    Of the points of another sample, one in five lies within half the distance between neighbours.
+    """
+    tree = cKDTree(y)
+    gaps, near = tree.query(x[:: -(-len(x) // FEW_POINTS)] @ w[:-1] + w[-1])
+    spacing = tree.query(y[near], 2)[0][:, 1]
+    return bool(np.sum(gaps < spacing / 2) > np.sum(gaps < 2 * spacing) / 2)
 
 
 def score_map(x: Array, y: Array, w: Array, scales: Scales) -> float:

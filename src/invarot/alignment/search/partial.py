@@ -22,7 +22,7 @@ from ..evidence import explains_unseen
 from ..history import StartRecord, Status
 from ..loop.alternate import continue_from, make_candidate, solve_from
 from ..loop.stages import solve_in_stages, stage_sizes, subproblem
-from ..overlap import choose_cut, match_on_surfaces, score_map
+from ..overlap import are_copies, choose_cut, match_on_surfaces, score_map
 from ..problem import Problem, distinct, same_answer
 from ..tuning import (
     FINALISTS,
@@ -188,6 +188,11 @@ def solve_on_surfaces(problem: Problem, name: str, maps: Array, rng: np.random.G
         found = choose_best(Clouds.from_samples(x, y, scale=scale), [chosen.map, *chosen.rivals], stay=stay)
         chosen = replace(found, score=chosen.score)
     w = slide(problem, x, y, chosen.map)
+    if (
+        w is not None and sum(map(len, points)) > len(x) + len(y) and are_copies(*points, w)
+    ):  # which thinned clouds are not
+        x, y = (sample_surface(one) for one in points)
+        w = slide(problem, x, y, w)
     if w is None:
         candidate = solve_in_full(problem, as_like(chosen.map * unit, problem.x), name, rng)
     else:
