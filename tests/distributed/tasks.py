@@ -58,7 +58,10 @@ def one_two_four():
         if dist.get_rank() < count:
             for name, options in cases.items():
                 found[name, count] = solve(x, y, group, **options)
-            sample, align_module.SAMPLE_ROWS = align_module.SAMPLE_ROWS, 600  # the search has not all rows, and shares its work
+            sample, align_module.SAMPLE_ROWS = (
+                align_module.SAMPLE_ROWS,
+                600,
+            )  # the search has not all rows, and shares its work
             found["sampled", count] = solve(*more, group)
             align_module.SAMPLE_ROWS = sample
     return found
