@@ -60,9 +60,8 @@ class Clouds:
         """Measure two samples."""
         sizes = [float(np.median(np.trace(one.scatter, axis1=1, axis2=2))) ** 0.5 for one in (left, right)]
         probes = tuple(np.unique(np.linspace(0, len(one) - 1, 2 * PROBES).astype(int)) for one in (left, right))
-        return cls(
-            left, right, max(sizes) / 2, (probes[0], probes[1]), scale
-        )  # a neighbourhood is about two spacings wide
+        spacing = max(sizes) / 2  # a neighbourhood is about two spacings wide
+        return cls(left, right, spacing, (probes[0], probes[1]), scale)
 
     @property
     def reach(self) -> float:
@@ -90,13 +89,8 @@ class Clouds:
         return other.slide(w, cut=self.reach)
 
     def slide(
-        self,
-        w: Floats,
-        *,
-        cut: float | None = None,
-        rounds: int = SURFACE_ROUNDS,
-        held: tuple[Floats, Floats] | None = None,
-    ) -> Floats:
+        self, w: Floats, *, cut: float | None = None, rounds: int = SURFACE_ROUNDS, held: tuple[Floats, Floats] | None = None,
+    ) -> Floats:  # fmt: skip
         """Return the motion w (d + 1, d) fitted to these samples."""
         cut = self.reach if cut is None else cut
         return slide_on_surfaces(self.x, self.y, w, cut, rounds=rounds, held=held, scale=self.scale)
