@@ -135,16 +135,17 @@ def test_what_is_wrong_on_one_rank_is_raised_on_all():
 
 
 def test_files_under_torchrun(tmp_path):
-    """Two ranks started by torchrun read their own rows and write their own parts; the map is that of all rows."""
+    """Two ranks started by torchrun read their own rows, of two files, and write their own parts; the map is that of all rows."""
     import invarot
 
     from .tasks import clouds
 
     x, y, turn = clouds()
-    np.save(tmp_path / "x.npy", x.astype(np.float32))
+    for number, part in enumerate(np.split(x.astype(np.float32), [100])):
+        np.save(tmp_path / f"x-{number}.npy", part)
     np.save(tmp_path / "y.npy", y.astype(np.float32))
     command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--standalone", "-m", "invarot", "align",
-               "x.npy", "y.npy", "-o", "out", "--unordered", "--json"]  # fmt: skip
+               "x-*.npy", "y.npy", "-o", "out", "--unordered", "--json"]  # fmt: skip
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT / "src")}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,6 +41,7 @@ def align_files(
 ) -> tuple[Alignment, Path, int]:
     """Align two stores of vectors (.npy, .safetensors, .parquet and the like); every rank of a torchrun calls this.
 
+    A store of several files is given by a pattern, such as ``"x-*.safetensors"``: their rows in the order of their names.
     A rank reads its share of the rows of ``source`` and all of ``target``, and writes its part of the alignment to the folder
     ``rank-K-of-N`` in ``output``, for :func:`invarot.load`. Returns the part, its folder and the rank.
     """
@@ -47,29 +49,53 @@ def align_files(
     with joined(torch, device) as (rank, count, where):
         folder = Path(output) / f"rank-{rank}-of-{count}"
         check_replaceable(folder, ALIGNMENT, overwrite=overwrite)
-        rows = open_store(source).info().count
+        rows = count_rows(source)
         if rows < count:
             raise InputError(f"source: expected at least one row for each of {count} ranks, got {rows}")
         x = read_rows(source, rows * rank // count, rows * (rank + 1) // count)
-        y = read_rows(target, 0, open_store(target).info().count)
+        y = read_rows(target, 0, count_rows(target))
         solver = Sinkhorn(memory=memory)
         result = align(place(x, where), place(y, where), p=p, rng=rng, solver=solver, ordered=ordered).on_host()
         result.save(folder)
         return result, folder, rank
 
 
+def list_parts(address: str | os.PathLike[str]) -> list[str]:
+    """Return the files of a pattern, sorted by name; an address without a star is one store."""
+    text = os.fspath(address)
+    if "*" not in text:
+        return [text]
+    found = sorted(glob.glob(text))
+    if not found:
+        raise InputError(f"{text}: expected files of this pattern, got none; check the folder and the pattern")
+    return found
+
+
+def count_rows(address: str | os.PathLike[str]) -> int:
+    """Return the number of rows of a store, or of all files of a pattern."""
+    return sum(open_store(part).info().count for part in list_parts(address))
+
+
 def read_rows(address: str | os.PathLike[str], begin: int, end: int) -> np.ndarray[Any, Any]:
-    """Return the rows ``begin`` to ``end`` of a store, float32, read in chunks."""
-    store = open_store(address)
-    out = np.empty((end - begin, store.info().dimension), np.float32)
-    done = 0
-    for batch in store.read(min(CHUNK, max(end - begin, 1)), begin):
-        part = batch.vectors[: end - begin - done]
-        out[done : done + len(part)] = part
-        done += len(part)
-        if done == end - begin:
-            break
-    if done < end - begin:
+    """Return the rows ``begin`` to ``end`` of a store or of all files of a pattern, float32, read in chunks."""
+    parts = list_parts(address)
+    dimension = open_store(parts[0]).info().dimension
+    out, done, before = np.empty((end - begin, dimension), np.float32), 0, 0
+    for part in parts:
+        info = open_store(part).info()
+        if info.dimension != dimension:
+            raise InputError(f"{part}: expected {dimension} columns, as in {parts[0]}, got {info.dimension}")
+        first = max(begin - before, 0)
+        before += info.count
+        if before <= begin or done == len(out):
+            continue
+        for batch in open_store(part).read(min(CHUNK, max(len(out) - done, 1)), first):
+            rows = batch.vectors[: len(out) - done]
+            out[done : done + len(rows)] = rows
+            done += len(rows)
+            if done == len(out):
+                break
+    if done < len(out):
         raise InputError(f"{address}: expected {end} rows, got {begin + done}; was it changed while it was read?")
     return out
 
