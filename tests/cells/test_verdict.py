@@ -8,6 +8,7 @@ import pytest
 from invarot.alignment.verdict import Evidence as General
 from invarot.alignment.verdict import Verdict
 from invarot.cells import search as searching
+from invarot.cells.rivals import OTHER_TARGETS
 from invarot.cells.search import search
 from invarot.cells.verdict import RULE, Evidence, decide, features, gather_evidence, judge, measure_distance
 
@@ -58,6 +59,15 @@ def test_words_follow_the_rule():
     assert decide(POOR)[0] == "failed"
     assert RULE["failed"] < RULE["coarse"] <= 1
     assert np.isfinite(list(features(Evidence(0.7, np.inf, 0.0)).values())).all()
+
+
+@pytest.mark.parametrize("agreement", [0.8, 0.96, 1.0])
+def test_no_agreement_outweighs_halves_that_send_cells_elsewhere(agreement):
+    """Twelve clusters of one shape, two pairs exchanged: 0.96, and the halves exchange others."""
+    word, probability, _ = decide(Evidence(agreement, np.inf, OTHER_TARGETS + 0.01))
+    assert word == "doubtful"
+    assert probability <= 0.5
+    assert decide(Evidence(agreement, np.inf, OTHER_TARGETS))[0] in ("aligned", "coarse")
 
 
 def test_the_verdict_tells_its_reasons():

@@ -18,7 +18,7 @@ from ..alignment.verdict import Resolution, Verdict
 from .alternation import Views
 from .coarse import Groups
 from .graph import nearest_cells
-from .rivals import measure_lead
+from .rivals import OTHER_TARGETS, measure_lead
 from .search import Choice, search
 
 Floats = np.ndarray[Any, Any]
@@ -91,10 +91,14 @@ def features(evidence: Evidence) -> dict[str, float]:
 
 
 def decide(evidence: Evidence) -> tuple[str, float, Resolution]:
-    """Return the word, the probability that the plan is right at least coarsely, and how finely it is right."""
+    """Return the word, the probability that the plan is right at least coarsely, and how finely it is right.
+
+    Of two answers that send cells elsewhere at most one is right. So where those of the halves do, the probability is at most
+    one half, however well the assays agree: separate clusters of one shape agree nearly as well when two change places.
+    """
     weighed = features(evidence)
     fine, right = (1 / (1 + math.exp(-_weigh(RULE[name], weighed))) for name in ("fine", "right"))
-    probability = max(fine, right)
+    probability = min(max(fine, right), 0.5 if evidence.apart > OTHER_TARGETS else 1.0)
     word = "failed" if probability < RULE["failed"] else "doubtful"
     if probability >= RULE["coarse"]:
         word = "aligned" if fine >= RULE["aligned"] else "coarse"
