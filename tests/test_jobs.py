@@ -126,12 +126,17 @@ def test_on_a_cluster_the_bits_are_those_of_one_process(cluster, tmp_path):
     y = x[::-1] @ np.linalg.qr(rng.standard_normal((3, 3)))[0] + 0.6 * rng.standard_normal((40, 3))
     calls = [partial(invarot.align, x, y, n_starts=16, rng=3), partial(invarot.align, x, y, rng=3)]
     alone = [call() for call in calls]
+    spaces = {"x": x, "y": y, "z": x[3:, ::-1]}
+    together = invarot.align_many(spaces, rng=3)
     with cluster():
+        several = invarot.align_many(spaces, rng=3, search=Search(n_jobs=2))
         assert os.getpid() not in set(run_tasks([where] * 4, 2))
         found = [call(search=Search(n_jobs=2)) for call in calls]
         assert count_jobs(-1) == 2
         tasks = [partial(square, 2), partial(die_once, str(tmp_path / "died"), 5), partial(square, 3)]
         assert list(run_tasks(tasks, 2)) == [4, 5, 9]
+    for name in spaces:
+        np.testing.assert_array_equal(several.maps[name], together.maps[name])
     for one, other in zip(alone, found, strict=True):
         np.testing.assert_array_equal(other.map, one.map)
         assert other.starts == one.starts

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, as_like, namespace, to_numpy, transpose
+from ..arrays import Array, align_memory, as_like, namespace, to_numpy, transpose
 from ..checks import (
     check_flag,
     check_points,
@@ -169,6 +169,7 @@ def _make_frame(points: Array, *, translate: bool, scale: bool) -> Frame:
 
 def _solve_pair(x: Array, y: Array, seed: int, options: dict[str, Any]) -> _Solved:
     """Align two clouds and return the moment of their plan."""
+    x, y = align_memory(x), align_memory(y)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)  # told once for all pairs
         found = align(x, y, rng=seed, **options)
