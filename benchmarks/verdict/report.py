@@ -108,11 +108,20 @@ def draw_reliability(path: Path, groups: dict[str, tuple[Table, list[Verdict]]])
 
     figure, axes = plt.subplots(figsize=(5, 4.6))
     axes.plot([0, 1], [0, 1], color="0.7", linewidth=1)
-    for name, (table, verdicts) in groups.items():
+    for (name, (table, verdicts)), marker, beside in zip(groups.items(), "os", ((8, -12), (-8, 7)), strict=False):
         found = bins(np.asarray([one.probability for one in verdicts]), table.good)
-        axes.plot([one[0] for one in found], [one[1] for one in found], marker="o", label=name)
+        (line,) = axes.plot([one[0] for one in found], [one[1] for one in found], marker=marker, label=name)
+        side = "left" if beside[0] > 0 else "right"  # counts of one group below its dots, of the other above
         for said, true, size in found:
-            axes.annotate(str(size), (said, true), textcoords="offset points", xytext=(4, -10), fontsize=7, color="0.4")
+            axes.annotate(
+                str(size),
+                (said, true),
+                textcoords="offset points",
+                xytext=beside,
+                ha=side,
+                fontsize=7,
+                color=line.get_color(),
+            )
     axes.set(xlabel="probability given", ylabel="share that is right, at least coarsely", xlim=(0, 1), ylim=(0, 1))
     axes.legend()
     figure.tight_layout()

@@ -31,10 +31,9 @@ SIZE_RATIOS = 1.0, 0.5**0.5, 2**0.5, 0.5, 2.0  # of sizes, over the ratio of the
 SIZED_BATCHES = 3  # for each of these
 RESIZE = 1.3  # between two of these, and a little more
 THINNED_LEAST = 50  # points of a thinned cloud
-EDGE_WIDTH, FAR = (
-    1.0,
-    4.0,
-)  # of edges that agree, and of points without a counterpart, over the distance between neighbours
+# over the distance between neighbours
+EDGE_WIDTH = 1.0  # how much the lengths of edges that agree may differ
+FAR = 4.0  # from where a point has no counterpart
 
 
 def find_rigid_maps(x: Floats, y: Floats, *, proper: bool, rng: np.random.Generator) -> Floats:
