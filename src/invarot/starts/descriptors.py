@@ -21,7 +21,7 @@ def descriptor(x: Array, a: Array, *, powers: Sequence[float], neighbours: Seque
     edges = quantile_edges(quantiles)
     coordinates, spread = principal(x, a)
     spaces = [gram_factor(coordinates, spread, a, power) for power in powers]
-    kinds = [gram_profiles(z, a, edges=edges) for space in spaces for z in (space, directions(space))]
+    kinds = [gram_profiles(z, z, a, edges=edges) for space in spaces for z in (space, directions(space))]
     own = normal_scores(xp.concat(kinds, axis=1), a)
     around = [normal_scores(mean, a) for mean in neighbour_means(directions(spaces[0]), own, neighbours)]
     return xp.concat([own, *around], axis=1)

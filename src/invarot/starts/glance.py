@@ -41,7 +41,7 @@ def try_quick_map(x: Array, y: Array, a: Array, b: Array, *, quantiles: int, eps
     for (points, weights), z in zip(clouds, (map if is_torch(x) else map_blocks)(half_whitened, clouds), strict=True):
         rows = as_like((np.arange(PROFILED_ROWS) + 0.5) * (points.shape[0] / PROFILED_ROWS), points, dtype=xp.int64)
         some = xp.take(weights, rows, axis=0)
-        picked.append((rows, gram_profiles(z, weights, edges=edges, rows=rows), some / xp.sum(some)))
+        picked.append((rows, gram_profiles(xp.take(z, rows, axis=0), z, weights, edges=edges), some / xp.sum(some)))
     (rows, px, a_s), (columns, py, b_s) = picked
     xs, ys = xp.take(x, rows, axis=0), xp.take(y, columns, axis=0)
     cost = scaled(squared_distances(px, py), a_s, b_s)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, namespace
+from ..rows import ALL, Rows
 from . import axes, clusters, fused, leading, random, relaxation, seeds, signature
 
 
@@ -31,12 +32,15 @@ def waves(
     pairs: Any = None,
     side: tuple[Any, Any] | None = None,
     side_weight: float = 0.3,
+    where: Rows = ALL,
 ) -> Iterator[Wave]:
     """Yield waves of candidates; the caller stops when one is good enough.
 
-    Known ``pairs`` come first. ``side`` is side information for the signatures.
+    Known ``pairs`` come first. ``side`` is side information for the signatures. ``where`` says which processes share the profiles.
     """
-    side_options: dict[str, Any] = {"side": side, "side_weight": side_weight, "ordered": ordered, "rng": rng}
+    side_options: dict[str, Any] = {
+        "side": side, "side_weight": side_weight, "ordered": ordered, "rng": rng, "where": where,
+    }  # fmt: skip
     shared: dict[str, Any] = {"rng": rng}
     if pairs is not None:
         yield _wave("seeds", seeds(x, y, a, b, pairs=pairs, ordered=ordered, **shared))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Array, as_like, device, is_torch, machine_epsilon, namespace, to_numpy, transpose, unit_rows
 from ..geometry.frames import weighted_second_moment
+from ..rows import ALL, Rows
 from ..threads import map_blocks
 from .matching import squared_distances
 
@@ -116,15 +118,16 @@ def row_quantiles(values: Array, a: Array, edges: Levels, *, uniform: bool) -> A
     return as_like(np.diff(whole, axis=1) / np.diff(edges)[None, :], values)
 
 
-def gram_profiles(z: Array, a: Array, *, edges: Levels, rows: Array | None = None) -> Array:
-    """Return sorted similarities ``z @ z.T`` of all points, or of ``rows`` (k,), to their cloud: (n, q) or (k, q)."""
-    asked = z if rows is None else namespace(z).take(z, rows, axis=0)
-    return _profile_blocks(asked.shape[0], lambda part: asked[part] @ transpose(z), a, edges)
+def gram_profiles(points: Array, z: Array, a: Array, *, edges: Levels) -> Array:
+    """Return the sorted similarities of ``points`` (k, d) to the cloud ``z``, (k, q)."""
+    return _profile_blocks(points.shape[0], lambda part: points[part] @ transpose(z), a, edges)
 
 
-def distance_profiles(z: Array, a: Array, *, edges: Levels) -> Array:
-    """Return sorted distances of each point to its cloud, (n, q)."""
-    return _profile_blocks(z.shape[0], lambda part: namespace(z).sqrt(squared_distances(z[part], z)), a, edges)
+def distance_profiles(points: Array, z: Array, a: Array, *, edges: Levels) -> Array:
+    """Return the sorted distances of ``points`` (k, d) to the cloud ``z``, (k, q)."""
+    return _profile_blocks(
+        points.shape[0], lambda part: namespace(z).sqrt(squared_distances(points[part], z)), a, edges
+    )
 
 
 def _profile_blocks(n: int, rows: Callable[[slice], Array], a: Array, edges: Levels) -> Array:
@@ -139,15 +142,20 @@ def _profile_blocks(n: int, rows: Callable[[slice], Array], a: Array, edges: Lev
 
 
 def describe_points(
-    x: Array, a: Array, *, powers: Sequence[float], distances: bool, quantiles: int, standardise: bool
+    x: Array, a: Array, *, powers: Sequence[float], distances: bool, quantiles: int, standardise: bool, rows: Rows = ALL
 ) -> Array:
     """Return all profiles of each point side by side, (n, q · kinds), each kind with the same weight."""
     xp = namespace(x)
     edges = quantile_edges(quantiles)
     coordinates, spread = principal(x, a)
-    kinds = [gram_profiles(gram_factor(coordinates, spread, a, power), a, edges=edges) for power in powers]
+
+    def describe(kind: Callable[..., Array], power: float) -> Array:
+        z = gram_factor(coordinates, spread, a, power)
+        return rows.map(partial(kind, z=z, a=a, edges=edges), z)
+
+    kinds = [describe(gram_profiles, power) for power in powers]
     if distances:
-        kinds.append(distance_profiles(gram_factor(coordinates, spread, a, 1.0), a, edges=edges))
+        kinds.append(describe(distance_profiles, 1.0))
     if standardise:
         kinds = [directions(centre(directions(kind), a)) for kind in kinds]
     return xp.concat(kinds, axis=1) / len(kinds) ** 0.5

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..arrays import Array, as_like, is_array, is_torch, namespace
 from ..errors import InputError
+from ..rows import ALL, Rows
 from ..threads import map_blocks
 from .glance import try_quick_map
 from .matching import moment_map, mutual_moment, soft_moment, squared_distances
@@ -35,6 +37,7 @@ def signature(
     side: tuple[Any, Any] | None = None,
     side_weight: float = 0.3,
     look_first: bool = True,
+    where: Rows = ALL,
 ) -> Array:
     """Return one candidate per subsample size and matcher, in that order.
 
@@ -65,6 +68,8 @@ def signature(
     look_first : bool
         If the profiles of a few of many points already give a map that is clearly right, return it
         (`invarot.starts.glance`) and ignore the other options. Not with side information.
+    where : Rows
+        Which processes have these points, and so share the profiles.
 
     Returns
     -------
@@ -81,8 +86,9 @@ def signature(
             maps += [plain] * len(matchers)
             continue
         cost = profile_cost(
-            xs, ys, a_s, b_s, powers=powers, distances=distances, quantiles=quantiles, standardise=standardise
-        )
+            xs, ys, a_s, b_s, powers=powers, distances=distances, quantiles=quantiles, standardise=standardise,
+            where=where,
+        )  # fmt: skip
         if side is not None:
             cost = cost + side_weight * side_cost(side, x, y, rows, columns, a_s, b_s)
         for matcher in matchers:
@@ -100,11 +106,14 @@ def profile_cost(
     distances: bool = False,
     quantiles: int = 128,
     standardise: bool = True,
+    where: Rows = ALL,
 ) -> Array:
     """Return squared distances between the profiles of all points of both clouds, (n, m), scaled to mean one."""
     quantiles = min(quantiles, max(x.shape[0], y.shape[0]))
-    px = describe_points(x, a, powers=powers, distances=distances, quantiles=quantiles, standardise=standardise)
-    py = describe_points(y, b, powers=powers, distances=distances, quantiles=quantiles, standardise=standardise)
+    describe = partial(
+        describe_points, powers=powers, distances=distances, quantiles=quantiles, standardise=standardise, rows=where
+    )
+    px, py = describe(x, a), describe(y, b)
     return scaled(squared_distances(px, py), a, b)
 
 

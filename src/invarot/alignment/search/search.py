@@ -51,7 +51,7 @@ def make_waves(problem: Problem, asked: Asked, rng: np.random.Generator) -> Iter
     """Yield the portfolio of starts, as maps of the family of the problem."""
     coming = waves(
         problem.x, problem.y, problem.a, problem.b, rng=rng, ordered=problem.ordered, pairs=asked.pairs,
-        side=asked.side, side_weight=asked.side_weight,
+        side=asked.side, side_weight=asked.side_weight, where=problem.rows,
     )  # fmt: skip
     return (replace(wave, maps=problem.maps.fit(wave.maps)) for wave in coming)
 
@@ -165,7 +165,7 @@ def make_starts(problem: Problem, asked: Asked, rng: np.random.Generator, name: 
     if name in ("seeds", "signature", "fused", "leading", "relaxation"):
         options["ordered"] = problem.ordered
     if name == "signature":
-        options.update(side=asked.side, side_weight=asked.side_weight)
+        options.update(side=asked.side, side_weight=asked.side_weight, where=problem.rows)
     maps = STARTS[name](problem.x, problem.y, problem.a, problem.b, **options)
     return Wave(problem.maps.fit(maps), [name] * maps.shape[0])
 
