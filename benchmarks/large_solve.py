@@ -1,6 +1,7 @@
 """A whole solve of 50,000 × 50,000 points in 300 dimensions within a memory bound: time, steps, measured peak.
 
     python benchmarks/large_solve.py --n 50000 --d 300 --memory 4GiB > results/bench_large.txt
+    python benchmarks/large_solve.py --n 200000 --d 50 --memory 3GiB --start auto --checked 20000
     python benchmarks/large_solve.py --n 200000 --d 50 --memory 3GiB --epsilon 0.02 --steps 1 --sweeps 2 --checked 20000
 
 ``--epsilon``, ``--steps`` and ``--sweeps`` limit what a larger one spends: one epsilon, outer steps, sweeps of each. The verdict, the
@@ -33,6 +34,7 @@ def main() -> None:
     parser.add_argument("--d", type=int, default=300)
     parser.add_argument("--memory", default="4GiB")
     parser.add_argument("--noise", type=float, default=0.03, help="of the start: polar(I + noise · Gaussian)")
+    parser.add_argument("--start", choices=("near", "auto"), default="near")
     parser.add_argument("--epsilon", type=float, help="one epsilon, without stages, instead of the default schedule")
     parser.add_argument("--steps", type=int, default=invarot.Sinkhorn.max_iter)
     parser.add_argument("--sweeps", type=int, default=invarot.Sinkhorn.plan_max_iter)
@@ -56,7 +58,8 @@ def main() -> None:
         tol=1e-4, memory=options.memory, schedule=options.epsilon, max_iter=options.steps, plan_max_iter=options.sweeps
     )
     warnings.simplefilter("ignore", invarot.NotConverged)  # few steps, where that is asked for
-    result = invarot.align(x, y, start=(u @ vt).astype(np.float32), on_step=show, solver=solver)
+    start = "auto" if options.start == "auto" else (u @ vt).astype(np.float32)
+    result = invarot.align(x, y, start=start, on_step=show, solver=solver)
     seconds = time.perf_counter() - begun
     some = slice(options.checked)
     plan = replace(result.plan, z=result.plan.z[some], a=result.plan.a[some], u=result.plan.u[some])
