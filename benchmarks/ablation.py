@@ -4,6 +4,7 @@
     OMP_NUM_THREADS=1 python -m benchmarks.ablation --sets synthetic --most 20       # a part of it, on two cores
     OMP_NUM_THREADS=1 python -m benchmarks.ablation --data DATA --passes             # the passes alone
     OMP_NUM_THREADS=1 python -m benchmarks.ablation --data DATA --sets "hard pair" pairs words --jobs 12 --device cuda --minutes 8
+    OMP_NUM_THREADS=1 python -m benchmarks.ablation --data DATA --numbers SAME_ANSWER --sets words   # one number alone
     python -m benchmarks.ablation --summarise                                         # the page again, from the rows there are
 
 Problems: benchmarks/ablation_problems.py. Numbers: those of ``alignment/tuning.py``; what is derived from one changes with it. A
@@ -111,11 +112,16 @@ def changed(changes: Changes) -> Iterator[None]:
             setattr(room, name, value)
 
 
-def cut_variants(family: str, passes: bool) -> list[list[str]]:
-    """Parts of the variants, each of which one process runs on one problem: the passes, then the numbers."""
-    numbers = [name for name in list_variants() if name != "as it is" and name not in PASSES]
+def cut_variants(family: str, passes: bool, chosen: list[str]) -> list[list[str]]:
+    """Parts of the variants, each of which one process runs on one problem: the passes, then the numbers; or the ``chosen`` numbers."""
+    numbers = [
+        name
+        for name in list_variants()
+        if name != "as it is" and name not in PASSES and (not chosen or name.split()[0] in chosen)
+    ]
     parts = PARTS if family in WORDS else 1
-    return [list(PASSES), *([] if passes else [numbers[part::parts] for part in range(parts)])]
+    dealt = [] if passes else [numbers[part::parts] for part in range(parts)]
+    return dealt if chosen else [list(PASSES), *dealt]
 
 
 def list_jobs(args: argparse.Namespace) -> list[Job]:
@@ -126,7 +132,7 @@ def list_jobs(args: argparse.Namespace) -> list[Job]:
         tasks = tasks[:: max(1, len(tasks) // args.most)] if args.most else tasks
         jobs = [
             (family, task, part, names)
-            for part, names in enumerate(cut_variants(family, args.passes))
+            for part, names in enumerate(cut_variants(family, args.passes, args.numbers))
             for task in tasks
         ]
         for first, queue in queues.items():
@@ -178,6 +184,7 @@ def main() -> None:
         "--device", default="cpu", help="of words, hard pair and pairs; SNARE-seq is small and stays on the CPU"
     )
     parser.add_argument("--most", type=int, help="only so many problems of each set, spread over all")
+    parser.add_argument("--numbers", nargs="+", choices=list(tuned_numbers()), default=[], help="these alone, no pass")
     parser.add_argument("--passes", action="store_true", help="the passes alone: change no number")
     parser.add_argument("--summarise", action="store_true")
     parser.add_argument("--out", type=Path, default=Path("results"))
