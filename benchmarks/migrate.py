@@ -1,14 +1,14 @@
 """Embedding models brought together with nothing paired: the retrieval of a migrated store, known pairs, mini-vec2vec.
 
     python benchmarks/migrate.py --data DATA [--parts seeds store retrieval curve baseline] [--pairs minilm-mpnet …] [--texts 8000]
-                                 [--device cuda] [--start auto|supervised] [--seeds 1]
+                                 [--device cuda] [--start auto|supervised] [--seeds 1 --first 0]
     python benchmarks/migrate.py --data DATA --calibrate
 
 DATA/text holds minilm.npy, mpnet.npy and wordllama.npy: 18,000 texts in three models. Old vectors of rows 0–7,999 and new ones
 of rows 8,000–15,999 (the first ``--texts`` of each) are all that a solve sees; rows 16,000–17,999 only score.
 
 *seeds*: top-1 among the 2,000 scoring texts and objective, nothing known, beside a solve started at the supervised map (once a
-pair, with seed 0).
+pair, with the first seed).
 *retrieval*: 16,000 old vectors are written through the adapter to a LanceDB table; recall@10 of 2,000 new queries in it, against
 the new model's own exact search, beside supervised Procrustes (16,000 pairs) and the dry run's estimates: without pairs, and
 from 500 pairs, drawn at random, that the solve does not see. *store*: the same, with old vectors of all 16,000 texts in the fit, as the command draws
@@ -60,6 +60,8 @@ def main() -> None:
     parser.add_argument("--pairs", nargs="+", default=["-".join(pair) for pair in itertools.permutations(MODELS, 2)])
     parser.add_argument("--texts", type=int, default=HALF)
     parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
+    parser.add_argument("--known", type=int, nargs="+", choices=KNOWN, default=list(KNOWN), help="pairs of a curve")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--start", choices=("auto", "supervised"), default="auto")
     parser.add_argument("--limit", type=float, default=math.inf, help="seconds after which nothing new is begun")
@@ -73,8 +75,8 @@ def main() -> None:
     path = args.out / "migrate.csv"
     done = {tuple(row[key] for key in KEYS) for row in read_rows(path)}
     begun_all = time.perf_counter()
-    for part, seed, pair in itertools.product(args.parts, range(args.seeds), args.pairs):
-        for k in KNOWN if part == "curve" else (0,):
+    for part, seed, pair in itertools.product(args.parts, range(args.first, args.first + args.seeds), args.pairs):
+        for k in args.known if part == "curve" else (0,):
             key = (part, pair, str(args.texts), args.start, str(seed), str(k))
             if key in done or time.perf_counter() - begun_all > args.limit:
                 continue
@@ -215,7 +217,7 @@ def seeds(args: argparse.Namespace, old: str, new: str, seed: int, _: int) -> Ro
     begun = time.perf_counter()
     ours = invarot.align(left, right, device=args.device, rng=seed)
     took = time.perf_counter() - begun
-    first = find_row(args, f"{old}-{new}", 0) if seed else None
+    first = find_row(args, f"{old}-{new}", args.first) if seed > args.first else None
     if first is None:
         bound = invarot.align(left, right, start=supervised(x, y), device=args.device, rng=seed)
         beside: Row = {"beside": top_one(x[STORE:] @ bound.map, y[STORE:]), "checked": round(bound.objective, 5)}
