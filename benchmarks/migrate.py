@@ -225,7 +225,7 @@ def seeds(args: argparse.Namespace, old: str, new: str, seed: int, _: int) -> Ro
         beside = {name: first[name] for name in ("beside", "checked")}
     if args.maps is not None and seed == 0:
         np.save(args.maps / f"{old}-{new}.npy", ours.map.astype(np.float16))
-    print([(one.name, round(one.objective, 4)) for one in ours.starts if one.finished])
+    print([(one.name, round(one.objective, 4)) for one in ours.starts if one.finished], len(ours.history), ours.verdict)
     return {
         "ours": top_one(x[STORE:] @ ours.map, y[STORE:]), "verdict": ours.verdict.word,
         "free": round(ours.objective, 5), "seconds": round(took, 1), **beside,

@@ -175,7 +175,7 @@ def _stands_still(trail: list[Floats], tol: float, *, flat: bool) -> Floats:
     has gained bounds what is left to gain (docs/method.md).
     """
     last, half = (np.abs(trail[-1] - trail[-1 - back]).max(axis=0) for back in (1, len(trail) // 2))
-    return np.asarray((last <= tol) & (not flat or half <= LOOSER * LOOSER * tol))
+    return np.asarray((last <= tol) & (not flat or half <= LOOSER * tol))
 
 
 def _stalled(problem: Problem, records: list[dict[str, Any]], budget: Budget) -> Floats:
