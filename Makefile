@@ -20,7 +20,7 @@ demo: $(VENV)/.stamp-demo
 	$(BIN)/invarot demo
 
 test: $(VENV)/.stamp-test
-	$(BIN)/python -m pytest -m "not torch and not gpu and not browser and not engines"
+	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal -m "not torch and not gpu and not browser and not engines"
 
 lint: $(VENV)/.stamp-lint
 	$(BIN)/ruff check .

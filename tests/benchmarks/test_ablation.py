@@ -51,7 +51,7 @@ def test_the_page_has_a_line_for_what_changes_alone(tmp_path):
 
 
 def test_the_passes_come_first_and_the_sets_take_turns():
-    args = Namespace(sets=["words", "verdict"], first=200, data=Path("DATA"), most=2, passes=False)
+    args = Namespace(sets=["words", "verdict"], first=200, data=Path("DATA"), most=2, passes=False, numbers=[])
     jobs = ablation.list_jobs(args)
     assert [job[0] for job in jobs[:4]] == ["words", "verdict", "words", "verdict"]
     names = [set(job[3]) for job in jobs]
@@ -60,3 +60,9 @@ def test_the_passes_come_first_and_the_sets_take_turns():
     assert not any(one & set(ablation.PASSES) for one in names[passes:])
     every = {name for family, task, _, some in jobs if (family, task) == jobs[0][:2] for name in some}
     assert every == set(ablation.list_variants()) - {"as it is"}
+
+
+def test_chosen_numbers_are_varied_alone():
+    args = Namespace(sets=["words"], first=200, data=Path("DATA"), most=1, passes=False, numbers=["SLACK", "DECAY"])
+    names = [name for job in ablation.list_jobs(args) for name in job[3]]
+    assert sorted(names) == ["DECAY double", "DECAY half", "SLACK double", "SLACK half"]
