@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -20,7 +19,7 @@ from ..starts import STARTS
 from ..transport.schedule import Schedule
 from ..words import Gold
 from .clouds import core_words
-from .findings import Finding, Interval, estimate, is_above, is_below
+from .findings import Finding, Interval, estimate, is_above, is_below, subtract
 from .run import Cell, Context, Experiment, Row
 from .style import footnote, look, typeset
 from .tasks import Pair, Task, find_tasks
@@ -206,21 +205,14 @@ def judge(rows: list[Row]) -> list[Finding]:
     return [
         Finding("the objective follows the accuracy better than the adversarial criterion, beyond the common trend",
                 f"changes per step: {show(parts)}; with the trend: {show(whole)}; {count}",
-                is_above(_less(parts["ours"], parts["adversarial criterion"]))),
+                is_above(subtract(parts["ours"], parts["adversarial criterion"]))),
         Finding("the objective follows the accuracy better than the adversarial loss, beyond the common trend",
-                f"changes per step: {show(parts)}; {count}", is_above(_less(parts["ours"], parts["its loss"]))),
+                f"changes per step: {show(parts)}; {count}", is_above(subtract(parts["ours"], parts["its loss"]))),
         Finding("adversarial training is harmed by over-training (a point or more lost after the best checkpoint)",
                 f"{lost[1].show(1, sign=False)} points; {count}", is_above(lost[1], 1.0)),
         Finding("ours is not (less than a point lost after the best step)", f"{lost[0].show(1, sign=False)} points; {count}",
                 is_below(lost[0], 1.0)),
     ]  # fmt: skip
-
-
-def _less(left: Interval, right: Interval) -> Interval:
-    """Return the difference of two independent means."""
-    reach = math.hypot(left.high - left.mean, right.high - right.mean)
-    mean = left.mean - right.mean
-    return Interval(mean, mean - reach, mean + reach, min(left.count, right.count))
 
 
 EXPERIMENT = Experiment(

@@ -69,6 +69,14 @@ def estimate_share(hits: int, runs: int) -> Interval:
     return Interval(hits / runs, float(found.low), float(found.high), runs)
 
 
+def subtract(left: Interval, right: Interval) -> Interval:
+    """Return the difference of two independent estimates."""
+    mean = left.mean - right.mean
+    below = math.hypot(left.mean - left.low, right.high - right.mean)
+    above = math.hypot(left.high - left.mean, right.mean - right.low)
+    return Interval(mean, mean - below, mean + above, min(left.count, right.count))
+
+
 def is_above(found: Interval, margin: float = 0.0) -> Verdict:
     """Return whether the mean is above ``margin``: the whole interval above it, the whole below, or neither."""
     if found.count < FEWEST:

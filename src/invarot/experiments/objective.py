@@ -4,36 +4,44 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ..arrays import to_numpy
+from ..arrays import on_cuda, to_numpy
+from ..baselines.adversarial import adversarial_runs
 from ..geometry.orthogonal import polar
+from ..retrieval import evaluate
 from ..starts import STARTS
 from ..transport.schedule import Schedule
 from .clouds import core_words, random_orthogonal
 from .dynamics import Scorer, follow
-from .findings import FEWEST, OPEN, Finding, Interval, both, decide, estimate, is_above, is_below
+from .findings import FEWEST, OPEN, Finding, Interval, both, decide, estimate, is_above, is_below, subtract
 from .run import Cell, Context, Experiment, Row
 from .style import footnote, look
-from .tasks import Pair
+from .systems import game_options
+from .tasks import Pair, find_tasks
 from .tracks import along, correlate, found_something, runs_of
+from .words import Setting
 
 LEVELS = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, math.inf)  # weight of a random rotation added to the signature start
 STRONG = 0.5  # rank correlation above which we call two quantities strongly correlated
 HARM = 0.01  # of the words: less than this lost after the best step is no harm
 DRAWS = 1000  # bootstrap samples of the starts
+ADVERSARIAL, GAMES = "adversarial", "adversarial games"
+GAMES_EACH = 3  # in each direction and order of the rows
 
 
 def cells(context: Context) -> Sequence[Cell]:
     words, seeds = (400, 2) if context.quick else (1000, 6)
-    return [
+    runs = [
         Cell(f"disturbance {level:g}, seed {seed}", partial(measure, level, seed, words, context))
         for level in LEVELS
         for seed in range(seeds)
     ]
+    return runs if context.quick else [*runs, Cell(GAMES, partial(play_games, context))]
 
 
 def measure(level: float, seed: int, words: int, context: Context) -> list[Row]:
@@ -50,6 +58,28 @@ def measure(level: float, seed: int, words: int, context: Context) -> list[Row]:
     return [{"disturbance": level, "seed": seed, **row} for row in rows]
 
 
+def play_games(context: Context) -> list[Row]:
+    """Play adversarial games side by side at the size of their paper: the best criterion of each and the precision there; needs a GPU."""
+    settings = {
+        (task.name, shuffled, seed): Setting.of(task, ADVERSARIAL, shuffled, seed, context)
+        for task in find_tasks(replace(context, data=None, muse=None))
+        for shuffled in (False, True)
+        for seed in range(context.seed, context.seed + GAMES_EACH)
+    }
+    clouds = [(one.x, one.y) for one in settings.values()]
+    if not on_cuda(clouds[0][0]):
+        return []
+    first = next(iter(settings.values()))
+    options = game_options(first.sizes, len(first.x))
+    games = adversarial_runs(clouds, rngs=[seed for *_, seed in settings], **options)
+    rows = []
+    for ((pair, shuffled, seed), setting), game in zip(settings.items(), games, strict=True):
+        found = evaluate(setting.x @ game.map, setting.y, setting.gold).precision
+        rows.append({"system": ADVERSARIAL, "pair": pair, "shuffled": shuffled, "seed": seed,
+                     "objective": max(game.history["objective"]), "precision@1": found[1]})  # fmt: skip
+    return rows
+
+
 def across(runs: list[list[Row]], step: int, *, seed: int = 0) -> Interval:
     """Return the rank correlation over runs at one step, with a bootstrap interval."""
     ends = np.asarray([[run[step]["objective"], run[step]["precision@1"]] for run in runs]).reshape(-1, 2)
@@ -63,7 +93,7 @@ def across(runs: list[list[Row]], step: int, *, seed: int = 0) -> Interval:
 
 def draw(rows: list[Row], pyplot: Any) -> Any:
     figure, axes = pyplot.subplots(1, 3, figsize=(12.0, 3.8))
-    runs = runs_of(rows)
+    runs = runs_of([row for row in rows if row.get("system") != ADVERSARIAL])
     for number, (name, some) in enumerate((("found the answer", [r for r in runs if found_something(r)]),
                                            ("found nothing", [r for r in runs if not found_something(r)]))):  # fmt: skip
         style = {"color": look(number)["color"], "marker": look(number)["marker"], "linestyle": "none", "alpha": 0.7}
@@ -87,12 +117,14 @@ def draw(rows: list[Row], pyplot: Any) -> Any:
 
 
 def judge(rows: list[Row]) -> list[Finding]:
-    runs = runs_of(rows)
+    runs = runs_of([row for row in rows if row.get("system") != ADVERSARIAL])
+    games = [[row] for row in rows if row.get("system") == ADVERSARIAL]
     right = [run for run in runs if found_something(run)]
     wrong = [run for run in runs if not found_something(run)]
-    last = across(runs, -1)
-    middle = len(runs[0]) // 2
-    parts = {"all starts, last ε": last, f"all starts, ε = {runs[0][middle]['epsilon']:.2g}": across(runs, middle),
+    last, theirs = across(runs, -1), across(games, -1)
+    middle = len(runs[0]) // 2 if runs else 0
+    epsilon = runs[0][middle]["epsilon"] if runs else math.nan
+    parts = {"all starts, last ε": last, f"all starts, ε = {epsilon:.2g}": across(runs, middle),
              "those that found the answer": across(right, -1), "those that did not": across(wrong, -1)}  # fmt: skip
     text = "; ".join(f"{name} {one.show(2)}, {one.count} runs" for name, one in parts.items())
     raw, bare = (estimate(along(run, detrended=flag) for run in right) for flag in (False, True))
@@ -107,6 +139,9 @@ def judge(rows: list[Row]) -> list[Finding]:
     return [
         Finding("across starts at equal ε, objective and accuracy are strongly correlated (above 0.5)", text,
                 is_above(last, STRONG)),
+        Finding("across starts, the objective follows the accuracy better than the adversarial criterion does",
+                f"ours {last.show(2)}, {last.count} runs; adversarial criterion {theirs.show(2)}, {theirs.count} games, of which "
+                f"{sum(found_something(game) for game in games)} found something", is_above(subtract(last, theirs))),
         Finding("the objective tells runs that found the answer from those that did not",
                 f"least objective of {len(right)} that did, less the largest of {len(wrong)} that did not: {gap.mean:+.3f}",
                 told),
