@@ -38,7 +38,7 @@ def test_points_at_one_place_are_counted(lib):
     np.testing.assert_array_equal(lib.numpy(count_ties(flat, flat)), 9)
 
 
-@pytest.mark.parametrize(("n", "m", "d"), [(42, 68, 4), (33, 30, 5)])
+@pytest.mark.parametrize(("n", "m", "d"), [(42, 68, 4), (33, 30, 5), (31, 73, 6)])
 def test_the_corners_of_a_cube_need_a_copy(n, m, d):
     """A cube turns onto itself in many ways: only how many points are at each corner can tell them apart."""
     rng = np.random.default_rng(7)
@@ -46,6 +46,15 @@ def test_the_corners_of_a_cube_need_a_copy(n, m, d):
     assert "lattice" in why(x, y, np.eye(d))
     assert why(x, x[::-1], np.eye(d)) is None
     assert invarot.align(x, y, effort="quick").verdict.word == "failed"
+
+
+def test_duplicates_are_no_lattice():
+    """Drawn with replacement from one cloud, the same places hold other numbers of points on the two sides."""
+    rng = np.random.default_rng(3)
+    x, y, w, _ = turned(60, 4)
+    drawn = [side[rng.integers(60, size=80)] for side in (x, y)]
+    for dtype in (np.float64, np.float32):
+        assert why(*(side.astype(dtype) for side in (*drawn, w))) is None
 
 
 def why(x, y, w):

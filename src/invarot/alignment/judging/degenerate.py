@@ -6,12 +6,15 @@ to well below their spacing, is told from chance on a line or a simplex.
 
 from __future__ import annotations
 
-from ...arrays import Array, machine_epsilon, namespace, transpose
+import numpy as np
+from scipy.spatial.distance import cdist, pdist
+
+from ...arrays import Array, machine_epsilon, namespace, to_numpy, transpose
 from ...geometry.frames import mean_square
 from ...retrieval.nearest import nearest
 from ..evidence import effective_dimensions
 from ..problem import Problem, variance
-from ..tuning import COPIES, DISTINCT, FEW_POINTS, SAME_ANSWER, SIMPLEX_POINTS
+from ..tuning import COPIES, DISTINCT, FEW_POINTS, PROBES, SAME_ANSWER, SIMPLEX_POINTS
 from ..verdict import Evidence
 
 
@@ -57,9 +60,20 @@ def count_ties(points: Array, others: Array) -> Array:
 
 
 def _is_lattice(images: Array, y: Array, ties: Array, ties_y: Array) -> bool:
-    """Return whether every second point shares its place, on both sides, and images and their targets not as many."""
+    """Return whether places are shared and distances repeat, on both sides, and images and their targets are not as many."""
     xp = namespace(y)
-    if min(float(xp.mean(ties)), float(xp.mean(ties_y))) < 1 + 1 / 2:  # itself, and every second one another
+    if min(float(xp.mean(ties)), float(xp.mean(ties_y))) < 1 + SAME_ANSWER:  # itself, and others
         return False
     here, there = ties / images.shape[0], ties_y[nearest(images, y)] / y.shape[0]
-    return float(xp.mean(xp.abs(here - there))) > SAME_ANSWER * float(xp.mean(here))
+    if float(xp.mean(xp.abs(here - there))) <= SAME_ANSWER * float(xp.mean(here)):
+        return False
+    return _repeats_distances(images) and _repeats_distances(y)
+
+
+def _repeats_distances(points: Array) -> bool:
+    """Return whether every second pair of distinct places, of `PROBES` points, is as far apart as another pair."""
+    some = to_numpy(points[:: -(-points.shape[0] // PROBES)]).astype(np.float64)
+    rounding = 64 * machine_epsilon(points) * float(np.max(np.sum(some**2, axis=1)))
+    same = cdist(some, some, "sqeuclidean") <= rounding
+    apart = np.sort(pdist(some[~np.tril(same, -1).any(axis=1)], "sqeuclidean"))
+    return 2 * (1 + int(np.count_nonzero(np.diff(apart) > rounding))) <= len(apart)
