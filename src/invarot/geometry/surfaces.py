@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial import cKDTree
 
+from ..threads import map_blocks
 from .axes import find_axes
 from .motions import extrapolate, find_step, flatten, leave_out_motion, make_moves, make_turns, measure_size, move_back
 
@@ -54,6 +55,12 @@ def sample_surface(points: Floats) -> SurfaceSample:
     near = tree.query(points, min(SURFACE_NEIGHBOURS + 1, len(points)))[1].reshape(len(points), -1)
     around = points[near] - points[near].mean(axis=1, keepdims=True)
     return SurfaceSample(points, tree, near, np.asarray(np.swapaxes(around, 1, 2) @ around / near.shape[1]))
+
+
+def sample_surfaces(x: Floats, y: Floats) -> tuple[SurfaceSample, SurfaceSample]:
+    """Return the samples of two surfaces, side by side if there are cores."""
+    left, right = map_blocks(sample_surface, (x, y))
+    return left, right
 
 
 def count_directions(sample: SurfaceSample) -> float:
@@ -150,8 +157,8 @@ def measure_relative_gaps(x: SurfaceSample, y: SurfaceSample, w: Floats) -> tupl
     """
     size_x, size_y = (np.trace(one.scatter, axis1=1, axis2=2) for one in (x, y))
     square = measure_size(w) ** 2
-    there, j = _measure_around(x.points @ w[:-1] + w[-1], y)
-    back, i = _measure_around(move_back(y.points, w), x)
+    sides = (x.points @ w[:-1] + w[-1], y), (move_back(y.points, w), x)
+    (there, j), (back, i) = map_blocks(lambda side: _measure_around(*side), sides)
     sizes = square * size_x + size_y[j], square * size_x[i] + size_y
     there, back = (gap / (size + 1e-300 * (1 + gap)) for gap, size in zip((there, square * back), sizes, strict=True))
     return there, back  # at most 1e300, also where neighbourhoods have no extent

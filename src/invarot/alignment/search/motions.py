@@ -20,7 +20,7 @@ from ...geometry.surfaces import (
     find_unseen,
     measure_gaps,
     measure_misfit,
-    sample_surface,
+    sample_surfaces,
     slide_on_surfaces,
 )
 from ...retrieval.thinning import thin
@@ -53,7 +53,7 @@ class Clouds:
     @classmethod
     def of(cls, x: Floats, y: Floats, *, scale: bool = False) -> Clouds:
         """Measure clouds (n, d) and (m, d)."""
-        return cls.from_samples(sample_surface(x), sample_surface(y), scale=scale)
+        return cls.from_samples(*sample_surfaces(x, y), scale=scale)
 
     @classmethod
     def from_samples(cls, left: SurfaceSample, right: SurfaceSample, *, scale: bool = False) -> Clouds:

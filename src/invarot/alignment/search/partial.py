@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -12,10 +13,11 @@ import numpy as np
 from ...arrays import Array, as_like, namespace, to_numpy
 from ...geometry.motions import measure_size
 from ...geometry.orthogonal import RotationGroup
-from ...geometry.surfaces import SurfaceSample, measure_gaps, sample_surface, show_surfaces, slide_on_surfaces
+from ...geometry.surfaces import SurfaceSample, measure_gaps, sample_surfaces, show_surfaces, slide_on_surfaces
 from ...retrieval.thinning import thin
 from ...starts.triples import find_rigid_maps, find_similar_maps
 from ...starts.votes import vote_for_copies, vote_for_maps
+from ...threads import map_blocks
 from ..budget import Budget
 from ..candidate import Candidate, Found
 from ..evidence import explains_unseen
@@ -183,7 +185,7 @@ def solve_on_surfaces(problem: Problem, name: str, maps: Array, rng: np.random.G
         points, maps = (points[0] * unit[0], points[1]), maps / unit
     small = [thin(one, STAGE_POINTS) for one in points]
     chosen = choose_motion(small[0], small[1], maps, proper=proper, stay=stay, scale=scale)
-    x, y = (sample_surface(thin(one, SURFACE_POINTS)) for one in points)
+    x, y = sample_surfaces(*map_blocks(partial(thin, count=SURFACE_POINTS), points))
     if chosen.rivals:  # what few points do not tell apart, all of them may
         found = choose_best(Clouds.from_samples(x, y, scale=scale), [chosen.map, *chosen.rivals], stay=stay)
         chosen = replace(found, score=chosen.score)
@@ -191,7 +193,7 @@ def solve_on_surfaces(problem: Problem, name: str, maps: Array, rng: np.random.G
     if (
         w is not None and sum(map(len, points)) > len(x) + len(y) and are_copies(*points, w)
     ):  # which thinned clouds are not
-        x, y = (sample_surface(one) for one in points)
+        x, y = sample_surfaces(*points)
         w = slide(problem, x, y, w)
     if w is None:
         candidate = solve_in_full(problem, as_like(chosen.map * unit, problem.x), name, rng)
