@@ -171,12 +171,11 @@ def _stands_still(trail: list[Floats], tol: float, *, flat: bool) -> Floats:
     """Return for each start whether objective and energy, rows of ``trail`` at the last epsilon, have stopped changing.
 
     The energy too: the objective moves with the error of the marginals, and may stand still by chance. On ground that may be
-    ``flat`` one small step is no sign, since where momentum begins again every step is small: the mean step of the later half
-    of all steps has to be as small (docs/method.md).
+    ``flat`` one small step is no sign, since where momentum begins again every step is small: what the later half of all steps
+    has gained bounds what is left to gain (docs/method.md).
     """
-    half = max(1, len(trail) // 2)
-    last, mean = (np.abs(trail[-1] - trail[-1 - back]).max(axis=0) / back for back in (1, half))
-    return np.asarray((last <= tol) & (not flat or mean <= tol))
+    last, half = (np.abs(trail[-1] - trail[-1 - back]).max(axis=0) for back in (1, len(trail) // 2))
+    return np.asarray((last <= tol) & (not flat or half <= LOOSER * LOOSER * tol))
 
 
 def _stalled(problem: Problem, records: list[dict[str, Any]], budget: Budget) -> Floats:
