@@ -3,7 +3,7 @@
 ``python benchmarks/reproduce_games.py --data DATA --out results/reproduce/europarl --seeds 0 1 2 --orders ordered shuffled`` plays
 adversarial games, ``--system Wasserstein–Procrustes`` couples batches. One run of ``invarot reproduce words`` leaves most of a GPU idle; a
 dozen take little longer, and the seconds of a row are those of all. Writes the cells of `words`, of `readouts` (seed 0, rows in order)
-and of `dynamics` (games in order), and every checkpoint of a game, with the precision of those in order, to games.csv. Games that ``--minutes`` stops before their five epochs
+and of `dynamics` (games in order), of the core pair that of `objective`, and every checkpoint of a game, with the precision of those in order, to games.csv. Games that ``--minutes`` stops before their five epochs
 leave their checkpoints there and no cell: stopped by our clock, they would count against the rival.
 """
 
@@ -86,6 +86,7 @@ def main() -> None:
         "commit": describe_commit(),
         "command": command,
     }
+    ends = []
     for (key, setting), (w, value) in zip(settings.items(), best, strict=True):
         name, shuffled, seed = key
         stages = (
@@ -96,12 +97,16 @@ def main() -> None:
         store(context, "words", {"name": f"{name}, {args.system}, {order}, seed {seed}", **cell,
                                  "rows": [row | {"side_by_side": len(settings)} for row in stages]})  # fmt: skip
         print(key, *(f"{row['system']} {row['precision_csls']:.1f}" for row in stages), flush=True)
+        ends.append({"system": args.system, "pair": name, "shuffled": shuffled, "seed": seed, "objective": value,
+                     "precision@1": stages[0]["precision_csls"] / 100})  # fmt: skip
         if not shuffled and seed == 0:
             job = make_job(setting, seed)
             rows = score_readouts(setting, job, job.one(w), None, name, args.system)
             store(context, "readouts", {"name": f"{name}, {args.system}", **cell, "rows": rows})
     if args.system == GAMES:
         store_tracks(context, cell)
+        if args.data is None:  # the core pair, whose starts `objective` compares
+            store(context, "objective", {"name": "adversarial games", **cell, "rows": ends})
 
 
 def make_job(setting: Setting, seed: int) -> Job:

@@ -142,7 +142,7 @@ def dot_rows(
                       markersize=4.6, markerfacecolor="white" if number % 2 else color, elinewidth=1.0, label=label)  # fmt: skip
         for one, place in there:
             if one.mean < low:
-                axis.annotate(f"◂ {one.mean:.0f}", (0.01 + 0.17 * number, round(place)), xycoords=("axes fraction", "data"),
+                axis.annotate(f"◂ {one.mean:.0f}", (0.01 + 0.17 * number, place), xycoords=("axes fraction", "data"),
                               color=color, fontsize=7.5, va="center")  # fmt: skip
     if np.isfinite(low):
         highs = [one.high for values in series.values() for one in values.values() if np.isfinite(one.high)]

@@ -142,7 +142,7 @@ def _profile_blocks(n: int, rows: Callable[[slice], Array], a: Array, edges: Lev
 
 
 def describe_points(
-    x: Array, a: Array, *, powers: Sequence[float], distances: bool, quantiles: int, standardise: bool, rows: Rows = ALL
+    x: Array, a: Array, *, powers: Sequence[float], distances: bool, quantiles: int, standardise: bool, where: Rows = ALL
 ) -> Array:
     """Return all profiles of each point side by side, (n, q · kinds), each kind with the same weight."""
     xp = namespace(x)
@@ -151,7 +151,7 @@ def describe_points(
 
     def describe(kind: Callable[..., Array], power: float) -> Array:
         z = gram_factor(coordinates, spread, a, power)
-        return rows.map(partial(kind, z=z, a=a, edges=edges), z)
+        return where.map(partial(kind, z=z, a=a, edges=edges), z)
 
     kinds = [describe(gram_profiles, power) for power in powers]
     if distances:

@@ -111,7 +111,7 @@ def profile_cost(
     """Return squared distances between the profiles of all points of both clouds, (n, m), scaled to mean one."""
     quantiles = min(quantiles, max(x.shape[0], y.shape[0]))
     describe = partial(
-        describe_points, powers=powers, distances=distances, quantiles=quantiles, standardise=standardise, rows=where
+        describe_points, powers=powers, distances=distances, quantiles=quantiles, standardise=standardise, where=where
     )
     px, py = describe(x, a), describe(y, b)
     return scaled(squared_distances(px, py), a, b)
