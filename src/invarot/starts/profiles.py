@@ -142,8 +142,9 @@ def _profile_blocks(n: int, rows: Callable[[slice], Array], a: Array, edges: Lev
 
 
 def describe_points(
-    x: Array, a: Array, *, powers: Sequence[float], distances: bool, quantiles: int, standardise: bool, where: Rows = ALL
-) -> Array:
+    x: Array, a: Array, *, powers: Sequence[float], distances: bool, quantiles: int, standardise: bool,
+    where: Rows = ALL,
+) -> Array:  # fmt: skip
     """Return all profiles of each point side by side, (n, q · kinds), each kind with the same weight."""
     xp = namespace(x)
     edges = quantile_edges(quantiles)
