@@ -23,5 +23,6 @@ def write_page(path: Path, lines: list[str]) -> str:
     """Write a page and return its text; what stands below the mark in an earlier one was written by hand and stays."""
     text = "\n".join(lines).rstrip("\n") + "\n"
     by_hand = path.read_text(encoding="utf-8").partition(MARK)[2] if path.exists() else ""
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"{text}\n{MARK}{by_hand}" if by_hand else text, encoding="utf-8")
     return text

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, as_like, namespace, on_cuda, to_numpy, transpose
+from ..checks.points import in_range
 from ..errors import InputError
 from ..geometry.frames import mean_square
 from ..retrieval.kmeans import kmeans
@@ -26,7 +27,8 @@ END_EPSILON = 0.03  # where it ends
 LIFT_EPSILON = 0.02  # of the lift
 RACE_DECAY = 0.9  # of epsilon per step: slow, so that a map follows its own optimum
 KEPT_SHARE, KEPT_MAPS = 0.75, 32  # share of the maps that go on after a step, and how many go on to the end
-SAME_MAP = 0.9  # cosine between two maps, from which they are one
+SAME_MAP = 0.9  # cosine between two maps, from which they are one at the end of the race
+MERGED = 0.99  # the same during the race: from here on two maps climb to one optimum
 RACE_SWEEPS, RACE_TOLERANCE = 10, 1e-2  # of Sinkhorn per step
 BATCH = 1 << 20  # entries of the plans of a batch on the CPU: they stay in cache
 MOST_AXES = 16  # 2^16 patterns of signs are ranked at once
@@ -83,20 +85,30 @@ def leading(
     moments = []
     for k in sorted({min(k, x.shape[1], y.shape[1]) for k in axes}):
         vx, vy = top_axes(x, a, k), top_axes(y, b, k)
-        (cx, mass_x), (cy, mass_y) = (
+        sides = [
             kmeans(points @ v, weights, n_centroids, rng=rng, rounds=5, spread=False)
             for points, v, weights in ((x, vx, a), (y, vy, b))
-        )
+        ]
+        (cx, mass_x), (cy, mass_y) = _to_single(sides)
         signs = as_like(rank_signs(third_moment(cx, mass_x) * third_moment(cy, mass_y))[:n_starts], cx)
         turns = signs[:, :, None] * as_like(np.eye(k), cx)
         race = anneal(cx, cy, mass_x, mass_y, turns, RACE_EPSILON, END_EPSILON, least=max(KEPT_MAPS, finalists))
         low = some_x @ vx, some_y @ vy
-        chosen = race.maps[as_like(_distinct(race.maps, finalists), x, dtype=namespace(x).int64)]
+        chosen = as_like(race.maps[as_like(_distinct(race.maps, SAME_MAP, finalists), x, dtype=namespace(x).int64)], x)
         lifted = anneal(*low, a_s, b_s, chosen, END_EPSILON, LIFT_EPSILON, least=finalists)
-        for number in range(chosen.shape[0]):
+        for number in range(lifted.maps.shape[0]):
             plan = lifted.plan(*low, a_s, b_s, number)
             moments.append(transpose(some_x) @ plan.apply(some_y))
     return moment_map(namespace(x).stack(moments))
+
+
+def _to_single(sides: list[tuple[Array, Array]]) -> list[tuple[Array, Array]]:
+    """Return centroids and masses in single precision if its range is enough for both sides: a race only ranks maps."""
+    xp = namespace(sides[0][0])
+    least = float(xp.finfo(xp.float32).eps)
+    if not all(in_range(points, xp.float32) and float(xp.min(mass)) > least / len(mass) for points, mass in sides):
+        return sides
+    return [(xp.astype(points, xp.float32), xp.astype(mass, xp.float32)) for points, mass in sides]
 
 
 def third_moment(points: Array, weights: Array) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
@@ -123,15 +135,16 @@ def rank_signs(
     return np.asarray(signs[np.argsort(-scores, kind="stable")])
 
 
-def _distinct(maps: Array, most: int) -> np.ndarray[Any, Any]:
-    """Return the numbers of the first of each set of maps (s, k, k) that are nearly the same; at most ``most``."""
+def _distinct(maps: Array, cosine: float, most: int) -> np.ndarray[Any, Any]:
+    """Return the numbers of maps (s, k, k), at most ``most``, of which none is as near as ``cosine`` to one before it."""
     flat = to_numpy(maps).reshape(maps.shape[0], -1) / maps.shape[1] ** 0.5
+    near = flat @ flat.T >= cosine
+    merged = np.zeros(len(flat), dtype=bool)
     chosen: list[int] = []
-    for number, one in enumerate(flat):
-        if not chosen or (flat[chosen] @ one).max() < SAME_MAP:
+    for number in range(len(flat)):
+        if len(chosen) < most and not merged[number]:
             chosen.append(number)
-        if len(chosen) == most:
-            break
+            merged |= near[number]
     return np.asarray(chosen)
 
 
@@ -150,7 +163,10 @@ class Race:
 
 
 def anneal(x: Array, y: Array, a: Array, b: Array, w: Array, first: float, last: float, *, least: int) -> Race:
-    """Alternate from maps w (s, k, k) while epsilon falls; below ``DROPPING_EPSILON`` the worse maps are dropped step by step."""
+    """Alternate from maps w (s, k, k) while epsilon falls.
+
+    Of maps that have become the same the best goes on; below ``DROPPING_EPSILON`` the worse ones are dropped step by step.
+    """
     xp = namespace(x)
     unit = 2 * math.sqrt(mean_square(x, a) * mean_square(y, b)) or 1.0
     found, before, epsilon = Potentials.zero(a, b, starts=w.shape[0]), first, first
@@ -158,8 +174,10 @@ def anneal(x: Array, y: Array, a: Array, b: Array, w: Array, first: float, last:
         found = found.at(before / epsilon)
         steps = [_step(x, y, a, b, w[s], _take(found, s), epsilon * unit) for s in _batches(x, y, w.shape[0])]
         fitted, values, u, v, error = (xp.concat(parts, axis=0) for parts in zip(*steps, strict=True))
-        count = max(least, math.ceil(KEPT_SHARE * len(values))) if epsilon < DROPPING_EPSILON else len(values)
-        rows = as_like(np.argsort(-to_numpy(values), kind="stable")[:count], x, dtype=xp.int64)
+        best = np.argsort(-to_numpy(values), kind="stable")
+        best = best[_distinct(to_numpy(fitted)[best], MERGED, len(best))]
+        count = max(least, math.ceil(KEPT_SHARE * len(best))) if epsilon < DROPPING_EPSILON else len(best)
+        rows = as_like(best[:count], x, dtype=xp.int64)
         found = Potentials(u[rows], v[rows], error[rows], 0)
         if epsilon <= last:
             return Race(w[rows], found, epsilon * unit)
