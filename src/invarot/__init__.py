@@ -34,7 +34,7 @@ __all__ = [
     "stores", "translation", "words",
 ]  # fmt: skip
 
-_ROOMS = ("baselines", "cells", "clouds", "distributed", "migration", "stores", "translation", "words")
+_ROOMS = ("baselines", "cells", "clouds", "distributed", "migration", "stores", "torch", "translation", "words")
 # Imported on first use: the command line has to be able to answer Ctrl-C before NumPy and SciPy are loaded.
 _PLACES = {
     "alignment.align": ("align",),

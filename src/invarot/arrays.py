@@ -87,7 +87,8 @@ def move(x: Array, where: str) -> Array:
         )
     torch = import_torch(f'to("{where}")')
     try:
-        return torch.as_tensor(x).to(where)
+        held: Any = torch.from_numpy(_own(x)) if isinstance(x, np.ndarray) else x
+        return held.to(where)
     except (RuntimeError, AssertionError) as error:
         raise InputError(
             f"device: expected one that is there, got {where!r} ({str(error).splitlines()[0]}); use 'cpu'"
@@ -112,13 +113,18 @@ def place(values: np.ndarray[Any, Any], where: str) -> Array:
             return values
         raise MissingExtra(f"device {where!r}", "torch") from error
     if where == "auto":
-        return torch.from_numpy(values).cuda() if torch.cuda.is_available() else values
+        return torch.from_numpy(_own(values)).cuda() if torch.cuda.is_available() else values
     if not torch.cuda.is_available():
         raise InputError(
             f'device: expected a CUDA device for {where!r}, got none from torch; use device="cpu", or install a CUDA build '
             "of torch on a machine with an NVIDIA GPU"
         )
-    return torch.from_numpy(values).to(where)
+    return torch.from_numpy(_own(values)).to(where)
+
+
+def _own(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return the values in an order and with the rights that torch can share: no negative strides, writable."""
+    return np.require(values, requirements=["C", "W"])
 
 
 def import_torch(what: str) -> Any:

@@ -99,7 +99,7 @@ class InvariantAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.solver = solver
         self.search = search
 
-    def fit(self, X: Any, y: Any) -> InvariantAligner:
+    def fit(self, X: Any, y: Any = None) -> InvariantAligner:
         """Align the source X (n, dx) with the target cloud y (m, dy)."""
         if y is None:
             raise InputError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import invarot
 from invarot import Rotations, Schatten
 from invarot.alignment.evidence import effective_dimensions, gather_evidence, hold_out
 from invarot.alignment.judging.judge import measure
@@ -105,3 +106,16 @@ def test_dimensions_are_counted_by_their_spread(lib):
     assert effective_dimensions(lib.array(rng.standard_normal((2000, 5))), even) == pytest.approx(5, rel=0.02)
     flat = rng.standard_normal((2000, 5)) * [1, 0, 0, 0, 0]
     assert effective_dimensions(lib.array(flat), even) == pytest.approx(1, rel=1e-3)
+
+
+@pytest.mark.parametrize("far", [999.0, -9999.0])
+def test_one_point_far_off_does_not_speak_for_all(far):
+    rng = np.random.default_rng(0)
+    x = rng.gamma(2.0, size=(500, 10))
+    x[0] = far
+    turn, order = random_turn(10, rng), rng.permutation(500)
+    y = (x @ turn)[order] + 0.05 * rng.normal(size=(500, 10))
+    result = invarot.align(x, y, translate=True)
+    right = np.mean(result.matches("nearest") == np.argsort(order))
+    assert right > 0.9 or result.verdict.word == "failed"
+    assert any("far off" in reason for reason in result.verdict.reasons)

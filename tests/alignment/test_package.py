@@ -181,3 +181,28 @@ def test_a_given_start_has_the_dimensions_of_the_clouds():
     x, y, turn, match = turned(8, 60)
     result = invarot.align(x, y, start=turn)
     assert result.matches().tolist() == match.tolist()
+
+
+def test_matches_tell_apart_what_the_plan_blurs():
+    """One long axis sets the cost scale: the last epsilon is far above the spacing of the others."""
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=(401, 4)) * [1e3, 1, 1, 1]
+    order = rng.permutation(401)[:400]
+    result = invarot.align(y[order] @ np.linalg.qr(rng.normal(size=(4, 4)))[0], y)
+    assert np.mean(result.matches() == order) > 0.99 > np.mean(result.matches("plan") == order)
+
+
+@pytest.mark.parametrize("options", [{"scale": True}, {"p": invarot.Schatten(whiten=True)}])
+def test_nearest_is_the_nearest_to_what_transform_returns(options):
+    rng = np.random.default_rng(0)
+    x = rng.gamma(2.0, size=(80, 6))
+    y = 1.7 * x[::-1] @ np.linalg.qr(rng.normal(size=(6, 6)))[0] + 0.3 * rng.normal(size=x.shape) + 3
+    result = invarot.align(x, y, translate=True, **options)
+    apart = np.sum((result.transform(x)[:, None] - y) ** 2, axis=2)
+    assert np.array_equal(result.matches("nearest"), np.argmin(apart, axis=1))
+
+
+def test_results_are_compared_by_identity_and_can_be_in_a_set():
+    x = np.random.default_rng(0).normal(size=(20, 2))
+    result = invarot.align(x, x)
+    assert len({result, result, result.plan}) == 2

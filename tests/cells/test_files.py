@@ -156,3 +156,10 @@ def test_a_forged_file_reads_no_other_and_fills_no_memory(tables, tmp_path, forg
         forge(file)
     with pytest.raises(InputError, match=message):
         cells.read(path)
+
+
+def test_a_mudata_file_is_named_as_one(tmp_path):
+    path = tmp_path / "both.h5mu"
+    path.write_bytes(b"MuData (format-version=0.1.0;creator=muon)" + bytes(600))
+    with pytest.raises(InputError, match="got a MuData file"):
+        cells.read(path)

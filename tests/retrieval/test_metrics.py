@@ -54,3 +54,8 @@ def test_bad_gold_is_named():
         gold_ranks(Y, Y, {0: set(), 1: {1}})
     with pytest.raises(InputError, match="gold"):
         gold_ranks(Y, Y, {})
+
+
+def test_a_target_named_twice_counts_once():
+    points = np.eye(4)
+    assert gold_ranks(points, points, {0: [0, 0], 1: [1]}, method="cosine").tolist() == [1, 1]

@@ -8,7 +8,7 @@ import pytest
 import invarot
 from invarot.errors import InputError
 from invarot.starts import leading
-from invarot.starts.leading import rank_signs
+from invarot.starts.leading import anneal, rank_signs
 
 
 def rng0(seed):
@@ -59,3 +59,13 @@ def test_numbers_out_of_range_are_refused(wrong):
     x = rng0(0).standard_normal((20, 3))
     with pytest.raises(InputError, match="axes, n_starts"):
         leading(x, x, np.full(20, 0.05), np.full(20, 0.05), rng=rng0(0), **wrong)
+
+
+def test_maps_that_have_merged_go_on_as_one():
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(60, 3)) * [3.0, 2.0, 1.0]
+    weights = np.full(60, 1 / 60)
+    turns = np.repeat(np.eye(3)[None], 5, axis=0)
+    race = anneal(points, points, weights, weights, turns, 0.5, 0.1, least=5)
+    assert np.allclose(race.maps, np.eye(3)[None], atol=0.01)
+    assert race.maps.shape[0] == 1

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import invarot
 import invarot.transport.plan as module
 from invarot.transport.plan import EntropicPlan, extend
 from invarot.transport.sparse_plan import SparsePlan
@@ -60,3 +61,13 @@ def test_a_plan_is_shown_by_its_size():
     assert repr(plan) == "EntropicPlan of 12 × 9 points (epsilon 0.7, marginal error 0.0e+00)"
     exact = SparsePlan(plan.z, plan.y, np.arange(9), np.arange(9), np.full(9, 1 / 9))
     assert repr(exact) == "SparsePlan of 12 × 9 points (epsilon 0, marginal error 0.0e+00)"
+
+
+def test_a_plan_takes_labels_as_they_come():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(30, 2))
+    plan = invarot.align(x, x[::-1]).plan
+    labels = np.eye(3, dtype=int)[np.arange(30) % 3]
+    for values in (labels, labels > 0):
+        assert np.allclose(plan.apply(values), plan.dense() @ labels)
+        assert np.allclose(plan.apply_transposed(values), plan.dense().T @ labels)

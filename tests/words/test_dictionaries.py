@@ -9,6 +9,7 @@ import pytest
 
 from invarot.errors import InputError
 from invarot.words import DictionaryWarning, Gold, looks_like_word, read_dictionary, shuffled_order
+from invarot.words.dictionaries import list_pairs
 
 
 def write(path: Path, content: bytes) -> Path:
@@ -84,3 +85,13 @@ def test_shuffled_order() -> None:
     for first in (-1, 101, True):
         with pytest.raises(InputError, match="first"):
             shuffled_order(100, first=first, rng=0)
+
+
+def test_a_dictionary_may_be_a_dict_and_has_to_be_pairs():
+    assert list_pairs({"house": ["casa", "hogar"], "dog": "perro"}) == [
+        ("house", "casa"),
+        ("house", "hogar"),
+        ("dog", "perro"),
+    ]
+    with pytest.raises(InputError, match="got 'ab' at 0"):
+        list_pairs(["ab", "cd"])

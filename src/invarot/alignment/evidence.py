@@ -9,18 +9,19 @@ correspond, so a verdict compares the map with reflections of itself instead (`c
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
-from ..arrays import Array, as_like, device, is_torch, namespace, svd, transpose
+from ..arrays import Array, as_like, device, is_torch, namespace, svd, to_numpy, transpose
 from ..geometry.orthogonal import RotationGroup
 from ..geometry.schatten import SchattenBall, extreme_spectrum
 from ..retrieval.nearest import nearest
 from ..threads import map_blocks
 from .problem import Problem
-from .tuning import FOLDS, NULL_ROUNDS, QUERIES, REPEATS, SURE_ERRORS, SURE_TWINS
+from .tuning import FOLDS, LOOSER, NULL_ROUNDS, QUERIES, REPEATS, SLACK, SURE_ERRORS, SURE_TWINS
 from .verdict import Evidence
 
 
@@ -29,7 +30,7 @@ class HeldOut:
     """Measurements of points under maps fitted without them."""
 
     split: float  # how often such a map sends a point to the same target as the full map
-    gap: float  # summed squared distances to the nearest targets
+    gap: float  # summed squared distances to the nearest targets, each at most a hundred times that of the others
     spacing: float  # the same between neighbours of one cloud, the geometric mean of both clouds
 
     @property
@@ -131,10 +132,13 @@ def hold_out(problem: Problem, w: Array, some: Array, *, null: bool = False) -> 
         mine, targets = x[some[held]] @ into, y if out is None else y @ out
         hit = nearest(mine, targets, threads=False)
         same = int(xp.sum(xp.astype(hit == there[held], xp.int64)))
-        gap = float(xp.sum((mine - targets[hit]) ** 2))
+        gap = xp.sum((mine - targets[hit]) ** 2, axis=1)
         if null:
-            return same, gap, 0.0, 0.0
-        return same, gap, _spacing(x @ into, some[held]), _spacing(targets, hit)
+            return same, float(xp.sum(gap)), 0.0, 0.0
+        spacings = _square_spacing(x @ into, some[held]), _square_spacing(targets, hit)
+        bound = min(_bound(one) for one in spacings)
+        gap, left, right = (xp.minimum(one, xp.full_like(one, bound)) for one in (gap, *spacings))
+        return same, float(xp.sum(gap)), float(xp.sum(left)), float(xp.sum(right))
 
     quarters = range(min(FOLDS, some.shape[0]))
     spread = map if is_torch(w) else map_blocks
@@ -143,13 +147,23 @@ def hold_out(problem: Problem, w: Array, some: Array, *, null: bool = False) -> 
     return HeldOut(split=same / some.shape[0], gap=gap, spacing=(spacing[0] * spacing[1]) ** 0.5)
 
 
-def _spacing(points: Array, rows: Array) -> float:
-    """Return the summed squared distances of the points ``rows`` to their nearest other points."""
+def _square_spacing(points: Array, rows: Array) -> Array:
+    """Return the squared distances of the points ``rows`` to their nearest other points; 0 where there are none."""
+    xp = namespace(points)
     if points.shape[0] < 2:
-        return 0.0
-    return float(
-        namespace(points).sum((points[rows] - points[nearest(points[rows], points, rows, threads=False)]) ** 2)
-    )
+        return xp.zeros_like(points[rows, 0])
+    apart = points[rows] - points[nearest(points[rows], points, rows, threads=False)]
+    return xp.sum(apart**2, axis=1)
+
+
+def _bound(square: Array) -> float:
+    """Return the squared distance beyond which a point counts no more: ten times as far as the others, of which the farthest are left out.
+
+    A point far off would outweigh all others.
+    """
+    ordered = np.sort(to_numpy(square))
+    typical = float(np.mean(ordered[: math.ceil((1 - SLACK) * len(ordered))]))
+    return LOOSER**2 * typical if typical > 0 else math.inf
 
 
 def _known_directions(moment: Array, maps: SchattenBall | RotationGroup) -> tuple[Array, Array | None]:

@@ -149,6 +149,8 @@ def _check_spaces(spaces: Any) -> dict[str, Array]:
         raise InputError(f"spaces: expected a list or a dict of at least two arrays, got {shown}; pass [x, y, z]")
     named = spaces if isinstance(spaces, Mapping) else {str(k): one for k, one in enumerate(spaces)}
     found = {str(name): check_points(one, f"spaces[{name!r}]") for name, one in named.items()}
+    if len(found) < len(named):
+        raise InputError(f"spaces: expected names that differ as text, got {list(named)}; rename one")
     first = next(iter(found.values()))
     for one in found.values():
         check_same_library(first, one)

@@ -88,9 +88,8 @@ def measure_scales(x: Array, y: Array, rng: np.random.Generator) -> Scales:
 def choose_cut(residual_x: Floats, residual_y: Floats, scales: Scales) -> float:
     """Return the squared cut for squared distances (n,), (m,) of both sides to the nearest point of the other side."""
     everything = np.concatenate([residual_x, residual_y])
-    with np.errstate(
-        invalid="ignore"
-    ):  # between infinite distances, of points with nothing in reach: the cut is then NaN
+    # between infinite distances, of points with nothing in reach, the cut is NaN
+    with np.errstate(invalid="ignore"):
         typical = min(np.quantile(residual_x, 0.25), np.quantile(residual_y, 0.25))
     cut = scales.least
     for _ in range(BRIEF_STEPS):

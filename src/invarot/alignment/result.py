@@ -7,6 +7,8 @@ from functools import cached_property
 from os import PathLike
 from typing import Any
 
+import numpy as np
+
 from ..arrays import Array, as_like, keep_dtype, move, namespace, to_numpy
 from ..checks import check_choice, check_new_points
 from ..errors import InputError
@@ -15,11 +17,11 @@ from ..transport.exact import are_uniform, exact_plan
 from ..transport.plan import EntropicPlan
 from ..transport.sparse_plan import SparsePlan
 from .history import History, StartRecord, Status
-from .tuning import QUERIES
+from .tuning import FEW_POINTS, QUERIES
 from .verdict import Verdict
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Alignment:
     """The result of :func:`invarot.align`.
 
@@ -102,8 +104,9 @@ class Alignment:
         """Return the row of y matched to each row of x; −1 for a point without a counterpart, unless ``all`` is True.
 
         ``"plan"``: the largest entry of its row of the plan; ``"assignment"``: the cheapest one-to-one matching of the
-        mapped points; ``"nearest"``: the nearest target. ``"auto"`` is the assignment if it exists (as many points on both
-        sides, equal weights) and is cheap (up to 2,000 points), since it separates points that the plan blurs; else the plan.
+        mapped points; ``"nearest"``: the nearest target of ``transform(x)`` (after `load`, in the coordinates of the solve). ``"auto"`` is the assignment if it exists (as many points on both
+        sides, equal weights) and is cheap (up to 2,000 points), since it separates points that the plan blurs; else the nearest
+        target where the last epsilon is above the squared distance between neighbours, so that the plan blurs them; else the plan.
         """
         check_choice(how, "how", ("auto", "plan", "assignment", "nearest"))
         if self.matched_x is None:
@@ -125,7 +128,7 @@ class Alignment:
         if how == "auto":
             small = plan.shape[0] == plan.shape[1] <= QUERIES and not cut
             soft = isinstance(plan, EntropicPlan) and small and are_uniform(plan.a, plan.b)
-            how = "assignment" if soft else "plan"
+            how = "assignment" if soft else "nearest" if not cut and self._is_blurred() else "plan"
         if how == "plan":
             return plan.matches()
         if how == "assignment":
@@ -136,7 +139,22 @@ class Alignment:
                 )
             even = namespace(plan.z).ones_like(plan.z[:, 0]) / plan.z.shape[0]
             return exact_plan(plan.z, plan.y, even, even).matches()
-        return nearest(plan.z, plan.y)
+        if (
+            self.source is None or self.target is None
+        ):  # a saved alignment holds the points of its plan alone, in the coordinates of the solve
+            return nearest(plan.z, plan.y)
+        return nearest(self.transform(self.source), self.target)
+
+    def _is_blurred(self) -> bool:
+        """Return whether the plan cannot tell neighbours apart: epsilon is above the median squared distance of targets to their nearest."""
+        plan = self.plan
+        if not isinstance(plan, EntropicPlan) or plan.y.shape[0] < 2:
+            return False
+        rows = as_like(
+            np.arange(0, plan.y.shape[0], max(1, plan.y.shape[0] // FEW_POINTS)), plan.y, dtype=namespace(plan.y).int64
+        )
+        apart = plan.y[rows] - plan.y[nearest(plan.y[rows], plan.y, rows)]
+        return plan.epsilon > float(np.median(to_numpy(namespace(plan.y).sum(apart**2, axis=1))))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the alignment to a folder; :func:`invarot.load` reads it back."""
@@ -203,8 +221,7 @@ class Alignment:
             f"  objective  {self.objective:.6g} ({self.settings['objective']}, p = {self.settings['p']:g})",
             f"  steps      {len(self.history)}, epsilon down to {last.epsilon:.3g}, "
             f"marginal error {last.marginal_error:.1e} ({last.mode})",
-            f"  starts     {len(self.starts)} tried, best by objective: "
-            + max((one for one in self.starts if one.finished), key=lambda one: one.objective * self._sign).name,
+            f"  starts     {self._describe_starts()}",
             *self._overlap_lines(),
             f"  status     {self.status.value}",
             *(f"  note       {note}" for note in self.notes),
@@ -212,6 +229,13 @@ class Alignment:
         return "\n".join(lines)
 
     __repr__ = __str__
+
+    def _describe_starts(self) -> str:
+        tried = f"{len(self.starts)} tried"
+        if self.overlap is not None:  # objectives of plans that match other shares of the mass cannot be compared
+            return tried
+        best = max((one for one in self.starts if one.finished), key=lambda one: one.objective * self._sign)
+        return f"{tried}, best by objective: {best.name}"
 
     def _overlap_lines(self) -> list[str]:
         if self.overlap is None:

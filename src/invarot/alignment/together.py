@@ -22,7 +22,7 @@ def check_together(maps: Maps, solver: Solver, scale: bool, dx: int, dy: int) ->
     if scale and (not math.isinf(maps.p) or solver.objective == "transport"):
         raise InputError(
             "scale: expected p=inf and objective='simplified', where a scale on top is a closed form, "
-            f"got p={maps.p:g} and objective={solver.objective!r}; set radius instead"
+            f"got p={maps.p:g} and objective={solver.objective!r}; set radius instead: p=Schatten(p, radius=…)"
         )
     least = PER_DIMENSION * min(dx, dy)
     if solver.stages is not None and any(size < least for size in solver.stages.as_tuple()):

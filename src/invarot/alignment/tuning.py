@@ -46,16 +46,16 @@ LARGEST_CUT = 16.0  # squared cut over the squared residual of matched points, a
 # derived: no number of their own
 
 SEARCH_FLOOR = COARSE_EPSILON / LOOSER  # the last epsilon of a search; below it only the best candidate is sharpened
-PLAN_SWEEPS = LOOSER * ROUGH_STEPS  # of Sinkhorn, at most, in a plan that is solved alone; steps of Frank–Wolfe
+PLAN_SWEEPS = LOOSER * ROUGH_STEPS  # most Sinkhorn sweeps for a plan that is solved alone, most steps of Frank–Wolfe
 PARTIAL_SWEEPS = ROUGH_STEPS // 2  # of Sinkhorn per step where mass may stay unmatched: the cut moves with every step
 PARTIAL_EPSILON = 1 / 2, 1 / (2 * LOOSER)  # over the squared cut: the price of an unmatched point is half of that
 
 STARTS_COMPARED = 2 * REPEATS  # rigid motions that are fitted; so many requested starts, or more, test each other
-QUERIES = REPEATS * FEW_POINTS  # points of the evidence, a quarter of them in each fold; that vote; that are assigned
+QUERIES = REPEATS * FEW_POINTS  # most points of the evidence (a quarter in each fold), of a vote, of an assignment
 RACE_ENTRIES = STARTS_COMPARED * STAGE_POINTS**2  # of all plans of a race: so many starts on the points of a stage
-EVEN_POINTS = QUERIES // LOOSER  # of the evidence, at least, where clouds are thinned to an even density
-SURFACE_POINTS = LOOSER * QUERIES  # of each cloud, at most, that show the surfaces of the last fit
-SLIDING_POINTS = LOOSER * FEW_POINTS  # of these that are fitted
+EVEN_POINTS = QUERIES // LOOSER  # fewest points of the evidence, where clouds are thinned to an even density
+SURFACE_POINTS = LOOSER * QUERIES  # most points of a cloud that show its surfaces in the last fit
+SLIDING_POINTS = LOOSER * FEW_POINTS  # most of these that are fitted
 
 FOLDS = REPEATS  # a point is tested with a map fitted on the other three quarters
 NULL_ROUNDS = REPEATS  # of neighbours and map in the fit to the null
@@ -64,6 +64,5 @@ COPIES = 1 - SAME_ANSWER**2  # twins from which points are within that share of 
 ELSEWHERE = SAME_ANSWER  # share of targets nearer to an image than the target of a reflection, beyond which it is another answer
 
 REACH = LARGEST_CUT**0.5  # distance over which pairs of surfaces are sought, over the spacing
-NEVER_FAR = (
-    1 / (2 * REACH) ** 2
-)  # squared distance, over the size of a neighbourhood of two spacings, that is always near
+# squared distance, over the size of a neighbourhood of two spacings, that is always near
+NEVER_FAR = 1 / (2 * REACH) ** 2

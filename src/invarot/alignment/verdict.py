@@ -15,8 +15,8 @@ WORDS = ("aligned", "coarse", "doubtful", "failed")
 class Evidence:
     """The evidence for the verdict.
 
-    Of points held out of the fit, and of the map beside reflections of itself, by what surrounds the points. Where points
-    lie on their targets no reflection is asked: what it would give is then 0.
+    It has two sources: points held out of the fit, and a comparison of the map with reflections of itself, by the
+    neighbourhoods of the points. Where points lie on their targets nothing is compared: those numbers are then 0.
 
     Attributes
     ----------
@@ -90,6 +90,9 @@ class Verdict:
 
     def __str__(self) -> str:
         return f"{self.word} (probability {self.probability:.2f}): " + "; ".join(self.reasons)
+
+    def __format__(self, spec: str) -> str:
+        return format(str(self), spec)
 
     def __bool__(self) -> bool:
         return self.word == "aligned"

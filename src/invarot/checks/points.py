@@ -28,7 +28,7 @@ def check_points(value: Any, name: str, *, least: int = 2) -> Array:
             "(a truncated SVD), or make it dense"
         )
     _check_library(value, name)
-    points = value if is_array(value) else _from_python(value, name)
+    points = value if is_array(value) else _from_python(value, name, "an array of points", "one row per point")
     if not is_torch(points) and points.dtype.kind == "O":
         points = _from_objects(to_numpy(points), name)
     points = points.detach() if is_torch(points) else np.asarray(points)  # no gradients, no subclasses
@@ -131,10 +131,10 @@ def _from_objects(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any
     return array.astype(np.float64)
 
 
-def _from_python(value: Any, name: str) -> Array:
+def _from_python(value: Any, name: str, what: str, how: str) -> Array:
     """Convert a list, a DataFrame or anything else NumPy can read to an array of numbers."""
     if value is None or isinstance(value, (str, bytes, dict)):
-        raise InputError(f"{name}: expected an array of points, got {type(value).__name__}; pass one row per point")
+        raise InputError(f"{name}: expected {what}, got {type(value).__name__}; pass {how}")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -190,7 +190,9 @@ def check_weights(value: Any, name: str, points: Array) -> Array:
     if value is None:
         return xp.full((n,), 1 / n, dtype=points.dtype, device=device(points))
     _check_unmasked(value, name)
-    weights = to_numpy(value) if is_array(value) else _from_python(value, name)
+    weights = (
+        to_numpy(value) if is_array(value) else _from_python(value, name, "an array of weights", "one number per point")
+    )
     _check_real(to_numpy(weights), name)
     weights = np.asarray(weights, dtype=np.float64)
     if weights.shape != (n,):
@@ -218,7 +220,7 @@ def check_map(value: Any, name: str, dx: int, dy: int, like: Array) -> Array:
     """Return a finite map (dx, dy), or a batch (s, dx, dy) of maps, as a batch."""
     _check_unmasked(value, name)
     if not is_array(value):
-        value = _from_python(value, name)
+        value = _from_python(value, name, "the name of a start, or a map", f"an array of shape ({dx}, {dy})")
     _check_real(to_numpy(value), name)
     if tuple(value.shape[-2:]) != (dx, dy) or value.ndim not in (2, 3) or value.shape[0] == 0:
         raise InputError(

@@ -13,7 +13,7 @@ from ..errors import InputError
 
 
 def check_number(value: Any, name: str, *, low: float, high: float = math.inf, open_low: bool = False) -> float:
-    """Return a number in [low, high] ((low, high] with ``open_low``); inf only if ``high`` is inf and low is not open."""
+    """Return a number in [low, high] ((low, high] with ``open_low``); inf only if ``high`` is inf."""
     ok = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
     number = float(value) if ok else math.nan  # float32 cannot be compared with 1e300
     if not low <= number <= high or (open_low and number == low):

@@ -46,6 +46,10 @@ def cells_command(
     for name, path in (("--output", output), ("--report", report)):
         if path is not None:
             check_target(path, overwrite=force, name=name)
+    if output.suffix != ".h5ad":
+        raise InputError(
+            f"--output: expected a name that ends in .h5ad, got {output}; name it {output.with_suffix('.h5ad')}"
+        )
     share = parse_overlap(overlap)
     keys = tuple(one.strip() for one in use.split(","))
     if len(keys) != 2:

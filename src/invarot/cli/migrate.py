@@ -125,6 +125,10 @@ def _check_free(
         return
     if file is not None:
         check_target(file, overwrite=replace, name="--map-queries")
+        if file.suffix != ".safetensors":
+            raise InputError(
+                f"--map-queries: expected a name that ends in .safetensors, got {file}; name it {file.with_suffix('.safetensors')}"
+            )
     if destination is None:
         return
     check_target(journal_of(destination), name="--map-store")

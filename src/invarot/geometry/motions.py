@@ -11,7 +11,7 @@ from scipy.linalg import expm
 
 Floats = np.ndarray[Any, Any]
 
-FARTHER = 5.0  # steps, at most, by which the extrapolated place is farther
+FARTHER = 5.0  # longest extrapolation, in steps
 
 
 def move_back(y: Floats, w: Floats) -> Floats:
@@ -71,9 +71,8 @@ def find_step(
     moves = flatten(factor @ (np.concatenate([moves, z[..., None]], axis=2) if sized else moves))
     moves = moves if free is None else moves @ free
     wanted = (factor @ (y - z)[..., None]).ravel()
-    found = np.linalg.lstsq(moves.T @ moves, moves.T @ wanted, rcond=1e-10)[
-        0
-    ]  # two products are faster than one tall problem
+    # two products are faster than one tall problem
+    found = np.linalg.lstsq(moves.T @ moves, moves.T @ wanted, rcond=1e-10)[0]
     found = found if free is None else free @ found
     turn = expm(sum(angle * one for angle, one in zip(found, skew, strict=False)))
     size, shift = (math.exp(found[-1]), found[len(skew) : -1]) if sized else (1.0, found[len(skew) :])

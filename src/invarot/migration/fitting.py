@@ -61,9 +61,12 @@ class Migration:
         return self.alignment.verdict
 
     def is_good(self, at_least: float | None = None) -> bool:
-        """Return whether a store may be written: the verdict is aligned or, if ``at_least`` is given, the measured recall is at least that."""
+        """Return whether a store may be written: the verdict is aligned or, if ``at_least`` is given, the measured recall is at least that.
+
+        Where pairs were measured and recall is that of chance, one of both is wrong, and nothing may be written.
+        """
         if at_least is None:
-            return self.verdict.word == "aligned"
+            return self.verdict.word == "aligned" and not self.recall.is_chance
         if not self.recall.measured:
             raise InputError(
                 "at_least: expected together with check_pairs, got no pairs to measure recall on; pass check_pairs to fit"

@@ -40,6 +40,11 @@ class Recall:
     documents: int
     at: int = AT
 
+    @property
+    def is_chance(self) -> bool:
+        """Whether recall was measured and is none: the pairs are no pairs, or the map is wrong."""
+        return self.measured and self.value <= 2 * self.margin
+
     def __str__(self) -> str:
         how = f"measured on {self.documents} pairs" if self.measured else "estimated without pairs"
         return f"recall@{self.at} {self.value:.2f} ± {self.margin:.2f}, {how}"
@@ -52,6 +57,8 @@ class Recall:
             "are among those that the migrated store returns",
             "two models never agree on all neighbours, however they are mapped: half is a good figure",
         ]
+        if self.is_chance:
+            said = ["no more than chance finds: the pairs do not name the same texts, or the map is wrong"]
         if not self.measured:
             said.append(
                 "estimated from how near vectors of the two models lie to each other, compared with how near vectors of one "

@@ -102,7 +102,7 @@ def evaluate(
 
 def _check_gold(gold: Gold, n: int, m: int) -> tuple[list[int], list[list[int]]]:
     queries = sorted(gold)
-    answers = [sorted(gold[query]) for query in queries]
+    answers = [sorted(set(gold[query])) for query in queries]
     if not queries or not all(answers):
         raise InputError(
             f"gold: expected source rows, each with at least one target row, got {len(queries)} queries, "

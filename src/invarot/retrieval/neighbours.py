@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from ..arrays import Array, as_like, namespace, to_numpy, top_k, top_values, transpose, unit_rows
+from ..arrays import Array, as_like, is_array, namespace, to_numpy, top_k, top_values, transpose, unit_rows
 from ..checks import check_choice, check_count, check_number
 from ..errors import InputError
 from .scores import METHODS, each_block, penalty, slice_rows
@@ -61,7 +63,7 @@ def neighbours(
     x, y = check_clouds(x, y, method, csls_k, temperature)
     check_count(k, "k")
     xp = namespace(x, y)
-    asked = x if queries is None else xp.take(x, as_like(queries, x, dtype=xp.int64), axis=0)
+    asked = x if queries is None else xp.take(x, as_like(_check_queries(queries), x, dtype=xp.int64), axis=0)
     near = min(csls_k, y.shape[0])
     listed, own = None, None
     wide = 0 if shortlist is None else max(k, near, check_count(shortlist, "shortlist"))
@@ -106,8 +108,21 @@ def check_clouds(x: Array, y: Array, method: str, csls_k: int, temperature: floa
     return unit_rows(x), unit_rows(y)
 
 
+def _check_queries(queries: Any) -> Any:
+    """Return the row numbers of queries; a mask is none."""
+    kind = np.asarray(to_numpy(queries) if is_array(queries) else queries).dtype
+    if kind.kind not in "iu":
+        raise InputError(f"queries: expected row numbers, got dtype {kind}; for a mask pass np.flatnonzero(mask)")
+    return queries
+
+
 def check_space(x: Array, y: Array) -> None:
-    """Raise unless both clouds have the same dimension."""
+    """Raise unless both clouds are arrays of the same dimension."""
+    for name, one in (("x", x), ("y", y)):
+        if not is_array(one):
+            raise InputError(
+                f"{name}: expected a NumPy array or a torch tensor, got {type(one).__name__}; pass np.asarray({name})"
+            )
     if x.ndim != 2 or y.ndim != 2 or x.shape[1] != y.shape[1]:
         raise InputError(
             f"x and y: expected rows of one space, got shapes {tuple(x.shape)} and {tuple(y.shape)}; "

@@ -34,7 +34,7 @@ class Refined:
     """Two linear maps into a common space, and the history of their refinement.
 
     ``status`` is "settled" (the pairs stopped changing), "rounds" (all rounds were used), "few pairs" (too few to fit a
-    map: the maps are those of the previous round, or the start) or "lost pairs" (a round found clearly fewer pairs and was
+    map: the last fit is undone) or "lost pairs" (a round found clearly fewer pairs and was
     undone).
     """
 
@@ -139,7 +139,9 @@ def refine(
     empty = as_like(np.empty(0, dtype=np.int64), x, dtype=xp.int64)
     pairs, status = (empty, empty), "rounds"
     history: list[Round] = []
-    previous: tuple[Array, Array, Array] | None = None  # the maps before the last fit
+    previous: tuple[Array, Array, Array, tuple[Array, Array]] | None = (
+        None  # the maps before the last fit, and their pairs
+    )
 
     def fit(i: Array, j: Array, score: Array, changed: float, worth: Array | None, count: int) -> None:
         nonlocal x_map, y_map, correlations
@@ -160,10 +162,10 @@ def refine(
             status = "lost pairs"
         if status != "rounds":
             if previous is not None:
-                x_map, y_map, correlations = previous
+                x_map, y_map, correlations, pairs = previous
             break
         changed = new_pairs((i, j), pairs, y.shape[0])
-        previous, pairs = (x_map, y_map, correlations), (i, j)
+        previous, pairs = (x_map, y_map, correlations, pairs), (i, j)
         fit(i, j, score, changed, _weigh_pairs(i, j, score, weight, trust), i.shape[0])
         if changed < tol:
             status = "settled"

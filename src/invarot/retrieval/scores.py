@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from ..arrays import Array, is_torch, logsumexp, namespace, on_cuda, to_numpy, top_values, transpose
+from ..checks import check_count
 from ..threads import map_blocks
 
 METHODS = ("cosine", "csls", "inverted-softmax")
@@ -19,7 +20,9 @@ T = TypeVar("T")
 
 def slice_rows(x: Array, y: Array, block: int | None) -> list[slice]:
     """Return slices of the rows of ``x``: ``block`` rows each, or as many as keep one block of scores small."""
-    if block is None:
+    if block is not None:
+        check_count(block, "block")
+    else:
         block = max(1, (1 << 28 if on_cuda(x) else 1 << 23) // max(1, y.shape[0]))
     return [slice(start, min(start + block, x.shape[0])) for start in range(0, x.shape[0], block)]
 

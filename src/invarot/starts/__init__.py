@@ -1,7 +1,7 @@
 """Starts: candidate maps for the alternation to start from, by name in `STARTS`.
 
 All are called alike: ``start(x, y, a, b, *, rng, …)`` with the points x (n, dx) and y (m, dy), their weights a (n,) and b (m,), and a
-numpy Generator, and return maps (s, dx, dy), best first.
+numpy Generator, and return maps (s, dx, dy), in an order that is the start's own.
 """
 
 from __future__ import annotations

@@ -80,11 +80,8 @@ def match_centroids(
         start = np.full((k, k), 1.0 / k)
         if attempt:
             start = 0.5 * start + 0.5 * _random_stochastic(k, rng)
-        options = {
-            "maximize": True,
-            "P0": start,
-            "rng": rng,
-        }  # nothing is drawn, nor from the global generator of NumPy
+        # with rng and P0 nothing is drawn, not even from the global generator of NumPy
+        options = {"maximize": True, "P0": start, "rng": rng}
         columns = quadratic_assignment(left, right, method="faq", options=options)["col_ind"]
         fit = float(np.sum(left * right[np.ix_(columns, columns)]))
         if fit > value:

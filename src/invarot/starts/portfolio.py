@@ -55,7 +55,7 @@ def waves(
     ]
     yield _join(*(_wave("signature", maps) for maps in more))
     yield _join(_wave("axes", axes(x, y, a, b, **shared)), _wave("clusters", clusters(x, y, a, b, **shared)))
-    yield _wave("relaxation", relaxation(x, y, a, b, **shared))
+    yield _wave("relaxation", relaxation(x, y, a, b, ordered=ordered, **shared))
     while True:
         yield _wave("random", random(x, y, a, b, n_starts=16 if d > 3 else 32, **shared))
 

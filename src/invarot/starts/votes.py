@@ -22,10 +22,8 @@ Floats = np.ndarray[Any, Any]
 
 CANDIDATES = 1500  # pairs that vote
 PER_POINT = 5  # most similar neighbourhoods of each point
-WIDTHS = (
-    1.0,
-    0.2,
-)  # of the agreement, over the distance to the nearest neighbour: copies in many dimensions need a narrow one
+# Widths of the agreement, over the distance to the nearest neighbour: copies in many dimensions need a narrow one.
+WIDTHS = 1.0, 0.2
 SEEDS = 12  # pairs with the most votes, each of which gives a map
 RATIO = 0.01  # relative width of the bins in which sizes are counted
 BLOCK = 256  # rows at a time

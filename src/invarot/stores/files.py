@@ -37,6 +37,9 @@ class ArrayFile(ABC):
         self.spool = Spool(self.path)
         self.sidecar = self.path.with_name(self.path.name + ".rows.jsonl")
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.address!r})"
+
     def exists(self) -> bool:
         return self.path.exists() or self.spool.folder.exists()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -15,7 +15,7 @@ from ..alignment.verdict import Verdict
 from ..arrays import to_numpy, unit_rows
 from ..checks import check_choice, check_count, check_points
 from ..errors import InputError, NotTrusted
-from ..words.dictionaries import read_dictionary
+from ..words.dictionaries import list_pairs, read_dictionary
 from ..words.vectors import Vectors
 from .lookup import find_gold, find_lacking, find_rows, find_translations, score_translations
 from .pipeline import find_applied, map_known, map_new
@@ -142,7 +142,7 @@ class Translation:
 
     def evaluate(
         self,
-        dictionary: str | os.PathLike[str] | Sequence[tuple[str, str]],
+        dictionary: str | os.PathLike[str] | Sequence[tuple[str, str]] | Mapping[str, Any],
         *,
         method: str = "csls",
         reverse: bool = False,
@@ -151,7 +151,7 @@ class Translation:
 
         Parameters
         ----------
-        dictionary : path or list of pairs
+        dictionary : path, list of pairs, or a dict from words to a translation or several
         method : {"csls", "cosine", "inverted-softmax"}
         reverse : bool
             The dictionary is from target to source.
@@ -161,7 +161,7 @@ class Translation:
         dict
             precision@1, precision@5, precision@10, mrr, coverage, queries and retrieval.
         """
-        pairs = read_dictionary(dictionary) if isinstance(dictionary, (str, os.PathLike)) else list(dictionary)
+        pairs = read_dictionary(dictionary) if isinstance(dictionary, (str, os.PathLike)) else list_pairs(dictionary)
         source, target = (self.target, self.source) if reverse else (self.source, self.target)
         gold = find_gold(pairs, source, target)
         x, y = self.clouds[::-1] if reverse else self.clouds

@@ -25,17 +25,13 @@ if TYPE_CHECKING:
 
 SHARE_OF_FREE = 0.5
 SIMPLEX = 6  # numbers per entry of the cost that the network simplex stores: the plan and its arcs
-CUDA_DENSE = (
-    1 << 26
-)  # on CUDA, plain torch with a float32 kernel is faster up to about this many entries (results/gpu_solve.md)
+# On CUDA, plain torch with a float32 kernel is faster up to about this many entries (results/gpu_solve.md).
+CUDA_DENSE = 1 << 26
 # After the second sweep a stored half-precision kernel is read instead of recomputed, if that is faster: with many entries
 # (with few, launches dominate) and more multiply-adds per entry than reading it costs (results/gpu_solve.md).
 KEPT_ENTRIES, KEPT_WORK = 1 << 29, 192
-FUSED_STARTS, FUSED_POINTS, FUSED_DIMENSIONS = (
-    16,
-    512,
-    16,
-)  # in batches of plans this small, each gets a block of threads
+# In batches of plans this small, each gets a block of threads.
+FUSED_STARTS, FUSED_POINTS, FUSED_DIMENSIONS = 16, 512, 16
 
 
 def parse_memory(value: str | int | float | None, name: str = "memory") -> int | None:

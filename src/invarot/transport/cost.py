@@ -84,9 +84,8 @@ class BlockedCost:
         self.shape, self.a, self.b, self.keep = shape, a, b, keep
         self.compiled = keep and not is_torch(z) and shape[:-2] == (1,) and can_compile(math.prod(shape))
         self.tiny = float(xp.finfo(z.dtype).tiny) / machine_epsilon(z)
-        self.reach = 0.4 * math.log(
-            float(xp.finfo(z.dtype).max)
-        )  # how far v may change before the kernel is recomputed
+        # how far v may change before the kernel is recomputed
+        self.reach = 0.4 * math.log(float(xp.finfo(z.dtype).max))
         self.kernel: Array | None = None  # until the first potential is absorbed
         self.top = xp.zeros(self.shape[:-1], dtype=z.dtype, device=device(z))
         self.absorbed: Array

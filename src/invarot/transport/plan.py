@@ -10,9 +10,12 @@ import numpy as np
 
 from ..arrays import (
     Array,
+    as_like,
     device,
     entries_at_once,
     has_triton,
+    is_array,
+    is_torch,
     log,
     logsumexp,
     namespace,
@@ -51,7 +54,7 @@ class Plan(Protocol):
         """Return the same plan as NumPy arrays (``"numpy"``), or as tensors on a device of torch."""
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class EntropicPlan:
     """Γij = aᵢ bⱼ exp(scale·⟨zᵢ, yⱼ⟩ + uᵢ + vⱼ), stored as its factors.
 
@@ -81,6 +84,7 @@ class EntropicPlan:
         return self.z.shape[0], self.b.shape[0]
 
     def apply(self, values: Array) -> Array:
+        values = self._multiplied(values)
         one = values.ndim == 1
         columns = values[:, None] if one else values
         out: Any = None
@@ -92,8 +96,14 @@ class EntropicPlan:
             out[rows] += part
         return out[:, 0] if one else out
 
+    def _multiplied(self, values: Any) -> Array:
+        """Return values that a block can be multiplied by: torch multiplies one dtype only, and sums are no integers."""
+        floating = is_array(values) and namespace(values).isdtype(values.dtype, "real floating")
+        return values if floating and not is_torch(self.z) else as_like(values, self.z)
+
     def apply_transposed(self, values: Array) -> Array:
         """Return Γᵀ values (m, k), from the same blocks as `apply`: a product of transposes rounds its scores differently."""
+        values = self._multiplied(values)
         one = values.ndim == 1
         columns = values[:, None] if one else values
         xp = namespace(self.z)

@@ -1,4 +1,4 @@
-"""Exact plans: few entries, stored one by one."""
+"""Plans of few entries, stored one by one: exact plans, and plans of a part."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ..arrays import Array, as_like, device, namespace, to_numpy
 from .plan_common import as_dense_array, describe_plan, move_arrays
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class SparsePlan:
-    """An exact plan: at most n + m − 1 entries."""
+    """A plan by its entries: an exact one has at most n + m − 1."""
 
     z: Array  # (n, d)
     y: Array  # (m, d)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
 from ..errors import InputError
 from ..files import local_file, name_path, reading
@@ -48,6 +49,23 @@ def read_dictionary(path: str | os.PathLike[str]) -> list[tuple[str, str]]:
         )
     findings.warn(DictionaryWarning)
     return pairs
+
+
+def list_pairs(dictionary: Any) -> list[tuple[str, str]]:
+    """Return the pairs of a sequence of pairs, or of a dict from words to a translation or several."""
+    if isinstance(dictionary, Mapping):
+        return [
+            (word, one)
+            for word, found in dictionary.items()
+            for one in ([found] if isinstance(found, str) else list(found))
+        ]
+    pairs = list(dictionary)
+    for place, pair in enumerate(pairs):
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2 or not all(isinstance(one, str) for one in pair):
+            raise InputError(
+                f"dictionary: expected pairs (word, translation), got {pair!r} at {place}; pass a file, a list of pairs or a dict"
+            )
+    return [(left, right) for left, right in pairs]
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ def find_degenerate(problem: Problem, w: Array, evidence: Evidence) -> str | Non
     if _is_lattice(some @ w, others, *crowds):
         return "many points share their places, and not as many on both sides: other maps fit such a lattice as well"
     if evidence.dimensions * COPIES < 1 and evidence.twins < COPIES:
-        return "a cloud lies on a line, where only a copy can be told from chance"
+        return "a cloud lies on a line (or few points far off make it one: drop them), where only a copy can be told from chance"
     clouds = ((problem.x, problem.a), (problem.y, problem.b))
     room = min(points.shape[0] / max(effective_dimensions(points, weights), 1.0) for points, weights in clouds)
     if room < SIMPLEX_POINTS and min(evidence.twins, evidence.split) < 1 - SAME_ANSWER:
@@ -60,7 +60,7 @@ def count_ties(points: Array, others: Array) -> Array:
 
 
 def _is_lattice(images: Array, y: Array, ties: Array, ties_y: Array) -> bool:
-    """Return whether places are shared and distances repeat, on both sides, and images and their targets are not as many."""
+    """Return whether places are shared and distances repeat, on both sides, and places hold different shares of the points."""
     xp = namespace(y)
     if min(float(xp.mean(ties)), float(xp.mean(ties_y))) < 1 + SAME_ANSWER:  # itself, and others
         return False

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...arrays import Array, namespace, to_numpy
+from ...arrays import Array, machine_epsilon, namespace, to_numpy
 from ...geometry.frames import mean_square
 from ...retrieval.nearest import nearest
 from ..options import Maps, Solver
 from ..problem import Problem
-from ..tuning import FEW_POINTS, LARGEST_CUT, OTHER_SIZE, SAME_ANSWER, SLACK
+from ..tuning import FEW_POINTS, LARGEST_CUT, LOOSER, OTHER_SIZE, SAME_ANSWER, SLACK
 from ..verdict import Verdict
 
 
@@ -21,8 +21,8 @@ def advise(
     *, translate: bool, scale: bool, searched: bool, effort: str | None, agreed: bool,
 ) -> Verdict:  # fmt: skip
     """Add the next step that the evidence supports; ``clouds`` are x, y, a and b as the caller gave them."""
-    if problem.overlap is not None:
-        return verdict
+    if problem.overlap is not None:  # parts of a cloud spread differently: only other units do by so much
+        return verdict if scale or verdict else add_size_hint(verdict, *clouds, radius=maps.radius, least=LOOSER)
     if math.isinf(maps.p) and not maps.whiten:  # maps that keep norms need clouds of one size and origin
         hinted = verdict if scale else add_size_hint(verdict, *clouds, radius=maps.radius)
         verdict = hinted if hinted is not verdict or translate else add_origin_hint(verdict, *clouds)
@@ -40,10 +40,12 @@ def name_overlap(verdict: Verdict, maps: Maps, solver: Solver) -> Verdict:
     return replace(verdict, reasons=(*verdict.reasons, hint))
 
 
-def add_size_hint(verdict: Verdict, x: Array, y: Array, a: Array, b: Array, *, radius: float | None) -> Verdict:
+def add_size_hint(
+    verdict: Verdict, x: Array, y: Array, a: Array, b: Array, *, radius: float | None, least: float = OTHER_SIZE
+) -> Verdict:
     """Add the hint ``scale=True`` if maps of this radius cannot reach the size of y; the verdict is then not aligned."""
     size_x, size_y = _size_and_origin(x, a)[0], _size_and_origin(y, b)[0]
-    if min(size_x, size_y) == 0 or 1 / OTHER_SIZE < (radius or 1.0) * size_x / size_y < OTHER_SIZE:
+    if min(size_x, size_y) == 0 or 1 / least < (radius or 1.0) * size_x / size_y < least:
         return verdict
     advice = "try scale=True" if radius is None else "try scale=True without a radius"
     hint = f"x spreads {size_x / size_y:.3g} times as far as y: {advice}"
@@ -134,6 +136,8 @@ def _suggest_search(verdict: Verdict, searched: bool, effort: str | None, agreed
 
 
 def _size_and_origin(points: Array, weights: Array) -> tuple[float, float]:
-    """Return the rms spread of points about their centre, and its distance from the origin: both rotation-invariant."""
+    """Return the rms spread of points about their centre, 0 where it is rounding, and its distance from the origin: both rotation-invariant."""
     centre = weights @ points
-    return math.sqrt(mean_square(points - centre, weights)), float(namespace(points).linalg.vector_norm(centre))
+    far = float(namespace(points).linalg.vector_norm(centre))
+    size = math.sqrt(mean_square(points - centre, weights))
+    return (size if size > 64 * machine_epsilon(points) * far else 0.0), far

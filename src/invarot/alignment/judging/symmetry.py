@@ -26,15 +26,14 @@ def count_symmetries(problem: Problem, w: Array, known: list[Array]) -> int:
         return 0
     different = list(known)
     for one in mirror_images(problem, w, proper=isinstance(problem.maps, RotationGroup)):
-        if not any(
-            same_answer(problem, one, other) for other in different
-        ):  # in one dimension all of them are the same
+        # in one dimension all of them are the same
+        if not any(same_answer(problem, one, other) for other in different):
             different.append(one)
     return len(different) - len(known)
 
 
 def mirror_images(problem: Problem, w: Array, *, proper: bool = False) -> list[Array]:
-    """Return −w and the reflections of w in principal axes of x that fit the targets, mostly other ones.
+    """Return −w and the reflections of w in principal axes of x that fit as well and send most points to other targets.
 
     With ``proper``, only rotations: −w in even dimensions, negated reflections (in 3-D, half turns about an axis) in odd
     ones.

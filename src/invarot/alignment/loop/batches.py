@@ -20,6 +20,7 @@ from ..problem import Problem
 T = TypeVar("T")
 Of = TypeVar("Of", covariant=True)
 STARTS_PER_BATCH = 8  # on the CPU: the same for every n_jobs, so that the result is the same
+BATCH_MEMORY = 1 << 30  # bytes of a batch on the CPU, at most: what is free must not decide how starts are grouped
 
 
 class Solve(Protocol[Of]):
@@ -38,7 +39,7 @@ def make_batches(problem: Problem, count: int, *, most: int | None = None, n_job
     if on_cuda(problem.x):
         jobs = 1
     else:
-        size = min(size, most or size)
+        size = min(size, most or size, max(1, BATCH_MEMORY // each))
         while size > 1 and _streamed_memory(problem, size) > bound:
             size -= 1
         size = math.ceil(count / math.ceil(count / size))  # of about equal size, to balance the load

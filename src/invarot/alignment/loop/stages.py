@@ -59,9 +59,10 @@ def stage_sizes(problem: Problem, budget: Budget) -> list[int]:
 
 def thinned(problem: Problem, size: int) -> Problem:
     """Return about ``size`` points per cloud, of even density: scans are dense near the scanner."""
-    x, y = (thin(to_numpy(points), size) for points in (problem.x, problem.y))
+    places = problem.x[:, :-1] if problem.affine else problem.x  # the column of ones is no coordinate
+    x, y = (thin(to_numpy(points), size).astype(points.dtype) for points in (places, problem.y))
     if problem.affine:
-        x[:, -1] = 1.0  # a mean of ones
+        x = np.column_stack([x, np.ones(len(x), dtype=x.dtype)])
     a, b = (np.full(len(points), 1 / len(points), dtype=points.dtype) for points in (x, y))
     return replace(problem, x=x, a=a, y=y, b=b)
 

@@ -18,6 +18,7 @@ from ...retrieval.thinning import thin
 from ...starts.triples import find_rigid_maps, find_similar_maps
 from ...starts.votes import vote_for_copies, vote_for_maps
 from ...threads import map_blocks
+from ...transport.exact import are_uniform
 from ..budget import Budget
 from ..candidate import Candidate, Found
 from ..evidence import explains_unseen
@@ -100,6 +101,10 @@ def note_unused(problem: Problem, asked: Asked, solved: list[Candidate]) -> tupl
     if asked.pairs is not None:
         effect = "a start only" if asked.name in FROM_PAIRS else "no effect"
         notes.append(f"seeds: {effect}, since plans of a part have no term for known pairs")
+    if fitted and not raced and not are_uniform(problem.a, problem.b):
+        notes.append(
+            "a, b: no effect on the map, since rigid motions are fitted to surfaces; they weigh the plan and the shares"
+        )
     given = {"ordered": problem.ordered, "side": asked.side is not None, "n_jobs": asked.n_jobs > 1}
     if asked.name != "auto":
         if given["n_jobs"]:
@@ -190,9 +195,8 @@ def solve_on_surfaces(problem: Problem, name: str, maps: Array, rng: np.random.G
         found = choose_best(Clouds.from_samples(x, y, scale=scale), [chosen.map, *chosen.rivals], stay=stay)
         chosen = replace(found, score=chosen.score)
     w = slide(problem, x, y, chosen.map)
-    if (
-        w is not None and sum(map(len, points)) > len(x) + len(y) and are_copies(*points, w)
-    ):  # which thinned clouds are not
+    # thinned clouds are no copies of each other, though all points may be
+    if w is not None and sum(map(len, points)) > len(x) + len(y) and are_copies(*points, w):
         x, y = sample_surfaces(*points)
         w = slide(problem, x, y, w)
     if w is None:

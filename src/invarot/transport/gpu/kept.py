@@ -63,9 +63,8 @@ class KeptCost(KernelCost):
 
     def sweep(self, v: Array, marginals: Marginals | None = None) -> tuple[Array, Array]:
         self.sweeps += 1
-        if (
-            self.sweeps <= STREAMED_SWEEPS or marginals is not None
-        ):  # what has no counterpart is outside the range of half precision
+        # what has no counterpart is outside the range of half precision
+        if self.sweeps <= STREAMED_SWEEPS or marginals is not None:
             return super().sweep(v, marginals)
         if self.kernel is None or float(namespace(v).max(namespace(v).abs(v - self.v))) > DRIFT:
             u, fresh = super().sweep(v)
