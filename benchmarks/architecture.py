@@ -119,7 +119,8 @@ REASONS: dict[str, dict[float, str]] = {
     "loop/batches.py": {8: "block", 30: "block", 62: "random seeds"},
     "loop/partial.py": {64: "rounding", 1e-6: "rounding", 1e-9: "rounding", 1e-12: "rounding"},
     "search/heats.py": {1e-12: "range of single precision", 1e12: "same"},
-    "search/motions.py": {4: "half a spacing, squared", 1e-12: "rounding", 1e-300: "rounding"},
+    "search/clouds.py": {4: "half a spacing, squared"},
+    "search/motions.py": {1e-12: "rounding", 1e-300: "rounding"},
     "many.py": {62: "random seeds", 3: "stack level of a warning"},
     "history.py": {3: "stack level of a warning"},
 }  # fmt: skip

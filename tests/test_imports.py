@@ -53,6 +53,7 @@ WITHIN = (
     {"result", "many_result"},
     {"search.partial"},
     {"search.motions"},
+    {"search.clouds"},
     {"search.search", "improve.improve", "judging.judge"},
     {
         "search.heats", "search.asked", "search.consensus", "improve.follow_neighbours", "improve.refit", "improve.settle", "improve.sharpen", "improve.swap_matches",

@@ -87,8 +87,7 @@ def move(x: Array, where: str) -> Array:
         )
     torch = import_torch(f'to("{where}")')
     try:
-        held: Any = torch.from_numpy(_own(x)) if isinstance(x, np.ndarray) else x
-        return held.to(where)
+        return torch.as_tensor(_own(x)).to(where)
     except (RuntimeError, AssertionError) as error:
         raise InputError(
             f"device: expected one that is there, got {where!r} ({str(error).splitlines()[0]}); use 'cpu'"
@@ -122,9 +121,9 @@ def place(values: np.ndarray[Any, Any], where: str) -> Array:
     return torch.from_numpy(_own(values)).to(where)
 
 
-def _own(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _own(values: Array) -> Array:
     """Return the values in an order and with the rights that torch can share: no negative strides, writable."""
-    return np.require(values, requirements=["C", "W"])
+    return values if is_torch(values) else np.require(values, requirements=["C", "W"])
 
 
 def import_torch(what: str) -> Any:

@@ -139,9 +139,7 @@ class Alignment:
                 )
             even = namespace(plan.z).ones_like(plan.z[:, 0]) / plan.z.shape[0]
             return exact_plan(plan.z, plan.y, even, even).matches()
-        if (
-            self.source is None or self.target is None
-        ):  # a saved alignment holds the points of its plan alone, in the coordinates of the solve
+        if self.source is None or self.target is None:  # after `load`
             return nearest(plan.z, plan.y)
         return nearest(self.transform(self.source), self.target)
 

@@ -117,3 +117,10 @@ def keep_matched(problem: Problem, w: Array, matched: tuple[Array, Array]) -> tu
         variance_scale=variance_scale, spacing=spacing, overlap=None, scales=None, affine=False,
     )  # fmt: skip
     return kept, w
+
+
+def with_offset(problem: Problem, maps: Array) -> Array:
+    """Return maps (s, dx, dy) with an offset of 0 as their last row, where the problem has one."""
+    if not problem.affine:
+        return maps
+    return namespace(maps).concat([maps, namespace(maps).zeros_like(maps[:, :1])], axis=1)

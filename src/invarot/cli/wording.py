@@ -26,6 +26,7 @@ PHRASES = (
     (r'overlap="auto"', "--overlap auto"),
     (r"scale=True( without a radius)?", "--scale"),
     (r"try translate=True", "centre both first"),
+    (r"try reflections \(p=inf; reflect=True of clouds\.register\)", "try --reflect"),
     (
         r"pass vocabulary=( instead)?",
         "put the words beside it, one per line, in a file of the same name ending in .vocab",

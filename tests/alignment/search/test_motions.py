@@ -7,8 +7,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import invarot
+from invarot.alignment.search.clouds import Clouds
 from invarot.alignment.search.motions import (
-    Clouds,
     choose_best,
     choose_motion,
     compare,
@@ -126,3 +126,24 @@ def test_points_that_coincide_decide_against_a_motion_that_covers_more():
     chosen = choose_motion(x, y, np.stack([along, near]), proper=True)
     np.testing.assert_allclose(chosen.map, still, atol=1e-6)
     assert not chosen.rivals
+
+
+@pytest.mark.parametrize("flipped", [False, True])
+def test_a_shape_of_the_other_hand_is_not_aligned(flipped):
+    """An ellipsoid with a bump off all planes of symmetry: a motion lays all but the bump on its mirror image."""
+
+    def sample(rng):
+        way = rng.normal(size=(900, 3))
+        way /= np.linalg.norm(way, axis=1, keepdims=True)
+        bump = 1.2 * np.exp(-6 * np.sum((way - np.asarray([0.6, 0.6, 0.52])) ** 2, axis=1))
+        return way * [3, 2, 1] * (1 + bump[:, None])
+
+    rng = np.random.default_rng(0)
+    x, y = sample(rng), sample(rng) @ TURN + OFFSET
+    if flipped:
+        x[:, 0] *= -1
+    options = {"translate": True, "overlap": "auto", "rng": 0}
+    verdict = invarot.align(x, y, p=invarot.Rotations(), **options).verdict
+    assert (verdict.word in ("aligned", "coarse")) is not flipped
+    assert any("mirror image" in reason for reason in verdict.reasons) is flipped
+    assert invarot.align(x, y, **options).verdict

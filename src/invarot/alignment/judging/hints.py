@@ -21,7 +21,11 @@ def advise(
     *, translate: bool, scale: bool, searched: bool, effort: str | None, agreed: bool,
 ) -> Verdict:  # fmt: skip
     """Add the next step that the evidence supports; ``clouds`` are x, y, a and b as the caller gave them."""
-    if problem.overlap is not None:  # parts of a cloud spread differently: only other units do by so much
+    if problem.overlap is not None:
+        if verdict.evidence.better:
+            hint = "a mirror image fits better: try reflections (p=inf; reflect=True of clouds.register)"
+            verdict = replace(verdict, reasons=(*verdict.reasons, hint))
+        # parts of a cloud spread differently: only other units do by so much
         return verdict if scale or verdict else add_size_hint(verdict, *clouds, radius=maps.radius, least=LOOSER)
     if math.isinf(maps.p) and not maps.whiten:  # maps that keep norms need clouds of one size and origin
         hinted = verdict if scale else add_size_hint(verdict, *clouds, radius=maps.radius)

@@ -6,108 +6,19 @@ its axis, a wall slides along itself, a box turns onto itself.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.linalg import expm
 
 from ...geometry.motions import compose, turn_about, turn_axes
-from ...geometry.surfaces import (
-    SURFACE_ROUNDS,
-    SurfaceSample,
-    find_slip,
-    find_unseen,
-    measure_gaps,
-    measure_misfit,
-    sample_surfaces,
-    slide_on_surfaces,
-)
+from ...geometry.surfaces import find_slip
 from ...retrieval.thinning import thin
-from ..tuning import (
-    FEW_POINTS,
-    PROBES,
-    REACH,
-    REPEATS,
-    ROUGH_STEPS,
-    SAME_ANSWER,
-    STARTS_COMPARED,
-    SURE_ERRORS,
-    SURE_TWINS,
-    TELLING_ERRORS,
-)
+from ..tuning import FEW_POINTS, REPEATS, ROUGH_STEPS, STARTS_COMPARED, SURE_ERRORS, SURE_TWINS, TELLING_ERRORS
+from .clouds import Clouds, Fit
 
 Floats = np.ndarray[Any, Any]
-
-
-@dataclass(frozen=True, eq=False)
-class Clouds:
-    """Samples of two surfaces, the distance between neighbours, and the rows that are looked at first."""
-
-    x: SurfaceSample
-    y: SurfaceSample
-    spacing: float
-    probes: tuple[Floats, Floats]
-    scale: bool = False  # whether motions change the size of x
-
-    @classmethod
-    def of(cls, x: Floats, y: Floats, *, scale: bool = False) -> Clouds:
-        """Measure clouds (n, d) and (m, d)."""
-        return cls.from_samples(*sample_surfaces(x, y), scale=scale)
-
-    @classmethod
-    def from_samples(cls, left: SurfaceSample, right: SurfaceSample, *, scale: bool = False) -> Clouds:
-        """Measure two samples."""
-        sizes = [float(np.median(np.trace(one.scatter, axis1=1, axis2=2))) ** 0.5 for one in (left, right)]
-        probes = tuple(np.unique(np.linspace(0, len(one) - 1, 2 * PROBES).astype(int)) for one in (left, right))
-        spacing = max(sizes) / 2  # a neighbourhood is about two spacings wide
-        return cls(left, right, spacing, (probes[0], probes[1]), scale)
-
-    @property
-    def reach(self) -> float:
-        """The distance within which pairs are sought."""
-        return REACH * self.spacing
-
-    def measure(self, w: Floats, *, some: bool = False) -> Floats:
-        """Return the misfit of all points, or of the probes alone."""
-        return measure_misfit(self.x, self.y, w, self.probes if some else None)
-
-    def look_at(self, w: Floats) -> Fit:
-        """Measure a motion on all points."""
-        misfit = self.measure(w)
-        return Fit(w, misfit, ~find_unseen(self.x, self.y, w, misfit))
-
-    def shares_points(self, w: Floats) -> bool:
-        """Return whether most points that a motion lays on the other surface coincide with points of it."""
-        gaps = np.concatenate(measure_gaps(self.x, self.y, w))
-        sizes = np.concatenate([np.trace(one.scatter, axis1=1, axis2=2) for one in (self.x, self.y)]) ** 0.5
-        coincide, matched = gaps < SAME_ANSWER * sizes / 2, self.measure(w) < 0.5
-        return bool(coincide.sum() > SURE_TWINS * max(matched.sum(), SAME_ANSWER * len(gaps)))
-
-    def fit_on(self, other: Clouds, w: Floats) -> Floats:
-        """Return the motion fitted to other samples of these clouds, with the reach of these."""
-        return other.slide(w, cut=self.reach)
-
-    def slide(
-        self, w: Floats, *, cut: float | None = None, rounds: int = SURFACE_ROUNDS, held: tuple[Floats, Floats] | None = None,
-    ) -> Floats:  # fmt: skip
-        """Return the motion w (d + 1, d) fitted to these samples."""
-        cut = self.reach if cut is None else cut
-        return slide_on_surfaces(self.x, self.y, w, cut, rounds=rounds, held=held, scale=self.scale)
-
-    def differ(self, w: Floats, other: Floats) -> bool:
-        """Return whether two motions send points elsewhere: by half the spacing, in the mean square."""
-        apart = self.x.points @ (w[:-1] - other[:-1]) + w[-1] - other[-1]
-        return bool(np.mean(np.sum(apart**2, axis=1)) > self.spacing**2 / 4)
-
-
-@dataclass(frozen=True, eq=False)
-class Fit:
-    """A motion (d + 1, d), the misfit of all points, and which points lie where the other cloud was sampled."""
-
-    map: Floats
-    misfit: Floats
-    seen: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +28,7 @@ class Chosen:
     map: Floats
     score: float
     rivals: list[Floats]  # other motions from which the surfaces do not tell it, the best first
+    mirrored: bool = False  # whether a reflection, which was not allowed, fits better
 
 
 def choose_motion(
@@ -137,7 +49,23 @@ def choose_motion(
             every.append(few.fit_on(full, w))
     every = keep_distinct(few, every)
     copies = [] if stay else [w for w in every if full.shares_points(w)]
-    return choose_best(full, copies or every, stay=stay)
+    chosen = choose_best(full, copies or every, stay=stay)
+    return replace(chosen, mirrored=proper and mirror_fits_better(full, few, chosen.map))
+
+
+def mirror_fits_better(full: Clouds, few: Clouds, w: Floats) -> bool:
+    """Return whether a mirror image of x fits clearly better than the motion w (d + 1, d), of all points and of few.
+
+    Mirrored in a plane of its principal axes: a shape of another hand deceives where it is nearly its own mirror image.
+    """
+    moves = [
+        one for one in turn_around_axes(few, w, proper=False) if np.linalg.det(one[:-1]) * np.linalg.det(w[:-1]) < 0
+    ]
+    misfits = [few.measure(one, some=True).mean() for one in moves]
+    if min(misfits) > few.measure(w, some=True).mean() / SURE_TWINS:  # hopeless before any fit
+        return False
+    other = few.fit_on(full, few.slide(moves[int(np.argmin(misfits))]))
+    return compare(full, full.look_at(other), full.look_at(w)) >= TELLING_ERRORS
 
 
 def find_copies(full: Clouds, few: Clouds, maps: Floats) -> list[Floats]:
@@ -173,12 +101,16 @@ def propose_rivals(clouds: Clouds, w: Floats, *, proper: bool) -> list[Floats]:
 
     The best places on the way of the weakest motion, and the turns (and reflections) of the principal axes onto each other.
     """
+    return [*slip_away(clouds, w), *turn_around_axes(clouds, w, proper=proper)]
+
+
+def turn_around_axes(clouds: Clouds, w: Floats, *, proper: bool) -> list[Floats]:
+    """Return the motion w followed by the turns (and reflections) of the principal axes of the matched part onto each other."""
     z = clouds.x.points @ w[:-1] + w[-1]
     near = np.isfinite(clouds.y.tree.query(z, distance_upper_bound=clouds.reach)[0])
     z = z[near] if near.sum() > z.shape[1] else z
     centre, axes = z.mean(axis=0), np.linalg.eigh(np.cov(z, rowvar=False))[1]
-    moves = [turn_about(axes @ turn @ axes.T, centre) for turn in turn_axes(z.shape[1], proper=proper)]
-    return [*slip_away(clouds, w), *(compose(w, one) for one in moves)]
+    return [compose(w, turn_about(axes @ turn @ axes.T, centre)) for turn in turn_axes(z.shape[1], proper=proper)]
 
 
 def slip_away(clouds: Clouds, w: Floats) -> list[Floats]:

@@ -38,9 +38,10 @@ from ..tuning import (
     STAGE_POINTS,
     SURFACE_POINTS,
 )
-from ..unmatched import is_rigid, keep_matched, on_host
+from ..unmatched import is_rigid, keep_matched, on_host, with_offset
 from .asked import FROM_PAIRS, Asked
-from .motions import Clouds, choose_best, choose_motion
+from .clouds import Clouds
+from .motions import choose_best, choose_motion
 from .search import make_starts, make_waves, note_unused_solver, solve_wave
 
 Floats = np.ndarray[Any, Any]
@@ -55,6 +56,7 @@ class Solved:
     candidate: Candidate
     clear: bool  # whether no other answer came near
     rivals: tuple[Array, ...] = ()  # maps that cannot be told from it: a plan for them would decide nothing
+    mirrored: bool = False  # whether a reflection, which was not allowed, fits better
 
 
 def search_partial(problem: Problem, plain: Problem, asked: Asked, rng: np.random.Generator) -> Found:
@@ -83,7 +85,8 @@ def search_partial(problem: Problem, plain: Problem, asked: Asked, rng: np.rando
     records = tuple(StartRecord(one.candidate.name, one.candidate.objective, True) for one in found)
     notes = note_unused(problem, asked, [one.candidate for one in found])
     if rigid:  # the last has been compared with those before
-        return Found((found[-1].candidate,), records, notes=notes, rivals=found[-1].rivals)
+        best = found[-1]
+        return Found((best.candidate,), records, notes=notes, rivals=best.rivals, better=int(best.mirrored))
     found.sort(key=lambda one: one.score, reverse=True)
     stacked = namespace(problem.x).stack([one.candidate.map for one in found])
     order = distinct(problem, stacked, range(len(found)))
@@ -95,19 +98,17 @@ def note_unused(problem: Problem, asked: Asked, solved: list[Candidate]) -> tupl
     """Return notes on options that had no effect on these candidates, or less than elsewhere, and why."""
     notes = note_unused_solver(problem)
     raced = not all(one.name in BEFORE_RACE for one in solved)
-    fitted = all(step.stage == "plan" for one in solved for step in one.history)
-    if stage_sizes(problem, problem.budgets.solve) and problem.budgets.stages is not None and fitted and not raced:
+    fitted = not raced and all(step.stage == "plan" for one in solved for step in one.history)
+    if fitted and problem.budgets.stages is not None and stage_sizes(problem, problem.budgets.solve):
         notes.append("stages: no effect, since rigid motions are fitted to surfaces, not in stages")
     if asked.pairs is not None:
-        effect = "a start only" if asked.name in FROM_PAIRS else "no effect"
+        effect = ("no effect", "a start only")[asked.name in FROM_PAIRS]
         notes.append(f"seeds: {effect}, since plans of a part have no term for known pairs")
-    if fitted and not raced and not are_uniform(problem.a, problem.b):
-        notes.append(
-            "a, b: no effect on the map, since rigid motions are fitted to surfaces; they weigh the plan and the shares"
-        )
+    if fitted and not are_uniform(problem.a, problem.b):
+        notes.append("a, b: no effect on the map, since rigid motions are fitted to surfaces; the plan has them")
     given = {"ordered": problem.ordered, "side": asked.side is not None, "n_jobs": asked.n_jobs > 1}
     if asked.name != "auto":
-        if given["n_jobs"]:
+        if asked.n_jobs > 1:
             notes.append("n_jobs: no effect, since the starts of a part are solved one after the other")
     elif not raced:
         notes += [f"{name}: no effect, since the search ended before a race" for name, used in given.items() if used]
@@ -141,13 +142,6 @@ def propose(problem: Problem, plain: Problem, asked: Asked, rng: np.random.Gener
     for wave in islice(make_waves(small, asked, rng), asked.waves):
         finals = solve_wave(small, wave, rng, n_jobs=asked.n_jobs)[0]
         yield finals[0].name, with_offset(problem, namespace(plain.x).stack([one.map for one in finals]))
-
-
-def with_offset(problem: Problem, maps: Array) -> Array:
-    """Return maps (s, dx, dy) with an offset of 0 as their last row, where the problem has one."""
-    if not problem.affine:
-        return maps
-    return namespace(maps).concat([maps, namespace(maps).zeros_like(maps[:, :1])], axis=1)
 
 
 def solve_best(problem: Problem, name: str, maps: Array, rng: np.random.Generator) -> Solved:
@@ -191,6 +185,7 @@ def solve_on_surfaces(problem: Problem, name: str, maps: Array, rng: np.random.G
     small = [thin(one, STAGE_POINTS) for one in points]
     chosen = choose_motion(small[0], small[1], maps, proper=proper, stay=stay, scale=scale)
     x, y = sample_surfaces(*map_blocks(partial(thin, count=SURFACE_POINTS), points))
+    mirrored = chosen.mirrored
     if chosen.rivals:  # what few points do not tell apart, all of them may
         found = choose_best(Clouds.from_samples(x, y, scale=scale), [chosen.map, *chosen.rivals], stay=stay)
         chosen = replace(found, score=chosen.score)
@@ -211,7 +206,7 @@ def solve_on_surfaces(problem: Problem, name: str, maps: Array, rng: np.random.G
         ]
         candidate = replace(candidate, matched=(as_like(spread[0], problem.x), as_like(spread[1], problem.x)))
     rivals = tuple(as_like(one * unit, problem.x) for one in chosen.rivals[:FINALISTS])
-    return Solved(chosen.score, candidate, not rivals, rivals)
+    return Solved(chosen.score, candidate, not rivals, rivals, mirrored)
 
 
 def find_plan(problem: Problem, w: Array, name: str) -> Candidate:
