@@ -63,6 +63,8 @@ def test_the_head_of_a_message_is_an_option():
         option.startswith("--") or option.isupper() for option in OPTIONS.values()
     )  # options, and arguments as help shows them
     assert to_shell("a.vec: expected a file, got none") == "a.vec: expected a file, got none"
+    assert to_shell("path: expected a new or empty folder, got y") == "--output: expected a new or empty folder, got y"
+    assert to_shell("path: expected a saved model, got y") == "MODEL: expected a saved model, got y"
 
 
 def test_a_command_advises_only_what_it_can_do():

@@ -15,6 +15,10 @@ OPTIONS = {
 
 # Advice that is an argument of Python, and what it is here.
 PHRASES = (
+    (r"^path: expected a (new or empty folder|writable folder|folder to save to)", r"--output: expected a \1"),
+    (r"^path: expected", "MODEL: expected"),
+    (r"name (the|a) folder that save wrote", r"name \1 folder that invarot align wrote"),
+    (r"(; |, )?load it with invarot\.\w+(\(\))?", ""),
     (r" \(overwrite=True\)", ""),
     (r"a recipe with start='auto', p=inf, one stage, no schedule and no overlap, such as \"best\"", "best or fast"),
     (r"with replace_existing=True", "with --force"),
