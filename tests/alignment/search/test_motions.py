@@ -128,8 +128,9 @@ def test_points_that_coincide_decide_against_a_motion_that_covers_more():
     assert not chosen.rivals
 
 
+@pytest.mark.parametrize("overlap", ["auto", None])
 @pytest.mark.parametrize("flipped", [False, True])
-def test_a_shape_of_the_other_hand_is_not_aligned(flipped):
+def test_a_shape_of_the_other_hand_is_not_aligned(flipped, overlap):
     """An ellipsoid with a bump off all planes of symmetry: a motion lays all but the bump on its mirror image."""
 
     def sample(rng):
@@ -142,7 +143,7 @@ def test_a_shape_of_the_other_hand_is_not_aligned(flipped):
     x, y = sample(rng), sample(rng) @ TURN + OFFSET
     if flipped:
         x[:, 0] *= -1
-    options = {"translate": True, "overlap": "auto", "rng": 0}
+    options = {"translate": True, "overlap": overlap, "rng": 0}
     verdict = invarot.align(x, y, p=invarot.Rotations(), **options).verdict
     assert (verdict.word in ("aligned", "coarse")) is not flipped
     assert any("mirror image" in reason for reason in verdict.reasons) is flipped

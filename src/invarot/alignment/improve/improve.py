@@ -37,5 +37,7 @@ def keep_rivals(problem: Problem, found: Found, best: Candidate) -> Found:
         for one in found.candidates[1:]
         if best.value - one.value <= near and not same_answer(problem, best.map, one.map)
     ]
-    better = sum(one.value > best.value + near and not same_answer(problem, best.map, one.map) for one in found.plain)
+    better = sum(
+        bool(one.value > best.value + near) and not same_answer(problem, best.map, one.map) for one in found.plain
+    )
     return replace(found, candidates=(best, *rivals), better=better)

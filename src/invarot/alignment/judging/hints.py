@@ -15,6 +15,8 @@ from ..problem import Problem
 from ..tuning import FEW_POINTS, LARGEST_CUT, LOOSER, OTHER_SIZE, SAME_ANSWER, SLACK
 from ..verdict import Verdict
 
+MIRRORED = "a mirror image fits better: try reflections (p=inf; reflect=True of clouds.register)"
+
 
 def advise(
     verdict: Verdict, problem: Problem, w: Array, clouds: tuple[Array, Array, Array, Array], maps: Maps, solver: Solver,
@@ -23,8 +25,7 @@ def advise(
     """Add the next step that the evidence supports; ``clouds`` are x, y, a and b as the caller gave them."""
     if problem.overlap is not None:
         if verdict.evidence.better:
-            hint = "a mirror image fits better: try reflections (p=inf; reflect=True of clouds.register)"
-            verdict = replace(verdict, reasons=(*verdict.reasons, hint))
+            verdict = replace(verdict, reasons=(*verdict.reasons, MIRRORED))
         # parts of a cloud spread differently: only other units do by so much
         return verdict if scale or verdict else add_size_hint(verdict, *clouds, radius=maps.radius, least=LOOSER)
     if math.isinf(maps.p) and not maps.whiten:  # maps that keep norms need clouds of one size and origin
@@ -130,7 +131,7 @@ def _suggest_overlap(problem: Problem, w: Array) -> str | None:
 
 def _suggest_search(verdict: Verdict, searched: bool, effort: str | None, agreed: bool) -> str:
     if verdict.evidence.better:
-        return 'try start="auto", which finds a better answer'
+        return MIRRORED if searched else 'try start="auto", which finds a better answer'
     if verdict.symmetric:
         return "a few known pairs (seeds=) choose between the maps"
     if searched and effort != "max":

@@ -15,6 +15,7 @@ import numpy as np
 from ...arrays import namespace
 from ...geometry.orthogonal import RotationGroup
 from ...geometry.schatten import SchattenBall
+from ...retrieval.thinning import FEW_DIMENSIONS
 from ...starts import STARTS
 from ...starts.portfolio import Wave, waves
 from ..budget import Budget
@@ -23,7 +24,7 @@ from ..evidence import explains_unseen
 from ..history import StartRecord
 from ..loop.alternate import Run, make_candidate
 from ..loop.batches import STARTS_PER_BATCH, make_batches, prepare_batches
-from ..loop.stages import solve_in_stages, stage_sizes
+from ..loop.stages import solve_in_stages, stage_sizes, subproblem
 from ..problem import Problem, distinct, divide_rows, same_answer, slack, weigh_seeds_as_points
 from ..tuning import FEW_POINTS, STARTS_COMPARED
 from .asked import DRAWN, Asked
@@ -63,11 +64,19 @@ def find_plain(problem: Problem, asked: Asked, found: Found, rng: np.random.Gene
     """
     chosen = asked.name != "auto" and len(found.starts) <= STARTS_COMPARED
     rotations = isinstance(problem.maps, RotationGroup)
-    if problem.largest > FEW_POINTS or problem.seed_moment is not None or not (chosen or rotations):
+    if problem.seed_moment is not None or not (chosen or rotations):
         return ()
+    ahead = 0.0
+    if problem.largest > FEW_POINTS:  # reflections of shapes show on few points; what starts find takes all of them
+        if not rotations or problem.y.shape[1] > FEW_DIMENSIONS or not problem.rows.whole:
+            return ()
+        best = max(found.candidates, key=_value)
+        problem = subproblem(problem, FEW_POINTS, rng)
+        ahead = best.value - _solve(problem, maps=best.map[None], budget=problem.budgets.after_race, rng=rng).values[0]
     maps = SchattenBall(math.inf, problem.maps.radius) if rotations else problem.maps
     plain = replace(problem, maps=maps, on_step=None)
-    return race(plain, make_waves(plain, asked, rng), waves=1, rng=rng).candidates
+    candidates = race(plain, make_waves(plain, asked, rng), waves=1, rng=rng).candidates
+    return tuple(replace(one, value=one.value + ahead) for one in candidates)
 
 
 def race(
