@@ -61,3 +61,11 @@ def test_bad_input(module):
         module(torch.ones(2, 3))
     with pytest.raises(InputError, match="map: expected a table"):
         type(module)(torch.ones(3))
+
+
+def test_arrays_that_run_backwards_go_to_torch():
+    torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'invarot[torch]'")
+    import invarot
+
+    x = np.random.default_rng(0).normal(size=(20, 2))
+    assert torch.is_tensor(invarot.align(x[::-1], x).to("cpu").map)

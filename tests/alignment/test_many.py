@@ -132,3 +132,9 @@ def test_it_is_saved_and_loaded(found, tmp_path):
 def test_refusals(spaces, options, message):
     with pytest.raises(InputError, match=message):
         invarot.align_many(spaces, **options)
+
+
+def test_names_that_are_one_as_text_are_refused():
+    x = np.random.default_rng(0).normal(size=(20, 2))
+    with pytest.raises(InputError, match="names that differ as text"):
+        invarot.align_many({1: x, "1": x, "b": x})

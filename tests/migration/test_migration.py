@@ -14,7 +14,7 @@ import invarot.stores as stores
 from invarot.errors import InputError
 from invarot.migration import Adapter
 from invarot.migration.pairs import find_pairs
-from invarot.migration.recall import compare_clouds, estimate_recall, join_spaces, measure_recall
+from invarot.migration.recall import Recall, compare_clouds, estimate_recall, join_spaces, measure_recall
 from invarot.migration.sample import draw
 from invarot.stores import Batch, Info
 
@@ -355,3 +355,11 @@ def test_files_that_are_no_adapters(tmp_path):
         migration.load(path)
     with pytest.raises(InputError, match="expected 6 columns"):
         Adapter(TURN).apply(np.ones((1, 3)))
+
+
+def test_recall_of_chance_is_no_recall():
+    chance = Recall(value=0.0, margin=0.01, measured=True, raw=0.0, documents=600)
+    assert chance.is_chance
+    assert "do not name the same texts" in chance.meaning[0]
+    assert not Recall(value=0.5, margin=0.02, measured=True, raw=0.5, documents=600).is_chance
+    assert not Recall(value=0.0, margin=0.5, measured=False, raw=0.0, documents=600).is_chance  # an estimate

@@ -1,12 +1,14 @@
 """Starts shared out to processes: the same answer, the same steps reported, the memory bound still one bound."""
 
 import builtins
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import invarot
 from invarot import Search, Sinkhorn
+from invarot.alignment.loop import batches
 from invarot.alignment.loop.batches import STARTS_PER_BATCH, make_batches
 from invarot.transport.choice import make_cost
 
@@ -98,3 +100,14 @@ def test_a_batch_takes_no_more_starts_than_a_streamed_plan_of_them_fits():
     maps = np.stack([np.eye(3)] * 9)
     for part in parts:
         make_cost(points @ maps[part], points, 1.0, even, even, memory=bound)
+
+
+def test_what_is_free_does_not_decide_how_starts_are_grouped(monkeypatch):
+    points = np.broadcast_to(np.zeros((1, 2)), (6000, 2))
+    solve = SimpleNamespace(memory=None)
+    problem = SimpleNamespace(budgets=SimpleNamespace(solve=solve), x=points, y=points)
+    counts = []
+    for free in (64 << 30, 8 << 30):
+        monkeypatch.setattr(batches, "free_memory", lambda points, free=free: free)
+        counts.append(len(make_batches(problem, 8)[0]))
+    assert counts[0] == counts[1] > 1
