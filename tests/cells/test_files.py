@@ -163,3 +163,11 @@ def test_a_mudata_file_is_named_as_one(tmp_path):
     path.write_bytes(b"MuData (format-version=0.1.0;creator=muon)" + bytes(600))
     with pytest.raises(InputError, match="got a MuData file"):
         cells.read(path)
+
+
+def test_an_empty_file_is_no_mudata_file(tmp_path):
+    path = tmp_path / "empty.h5ad"
+    path.touch()
+    with pytest.raises(InputError) as error:
+        cells.read(path)
+    assert "MuData" not in str(error.value)

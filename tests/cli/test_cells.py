@@ -54,3 +54,7 @@ def test_a_label_that_is_not_there_is_refused_before_the_solve(ask, tmp_path):
 
 def test_an_overlap_of_another_word_is_refused(ask):
     assert ask("--overlap", "some").startswith("--overlap: expected auto, none or a number in (0, 1], got 'some'")
+
+
+def test_the_joint_table_is_an_h5ad_file(ask, tmp_path):
+    assert ask("-o", str(tmp_path / "joint.csv")).startswith("--output: expected a name that ends in .h5ad, got")

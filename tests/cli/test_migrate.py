@@ -122,6 +122,7 @@ def test_measured_recall_decides_where_it_is_asked_to(folder):
         (["old.npz", "new.npy", "--dry-run", "--at-least", "0.5"], "--at-least: expected together with --check-pairs"),
         (["old.npz", "new.npy", "--map-store", "old.npz"], "expected another store than the sources"),
         (["gone.npz", "new.npy", "--dry-run"], "expected a file, got nothing there"),
+        (["old.npz", "new.npy", "--map-queries", "q.npz"], "--map-queries: expected a name that ends in .safetensors"),
         (["old.npz", "old.npz", "--dry-run"], "the same model on both sides: nothing to do"),
     ],
 )

@@ -362,4 +362,5 @@ def test_recall_of_chance_is_no_recall():
     assert chance.is_chance
     assert "do not name the same texts" in chance.meaning[0]
     assert not Recall(value=0.5, margin=0.02, measured=True, raw=0.5, documents=600).is_chance
+    assert not Recall(value=0.3, margin=0.15, measured=True, raw=0.3, documents=10).is_chance  # few pairs
     assert not Recall(value=0.0, margin=0.5, measured=False, raw=0.0, documents=600).is_chance  # an estimate

@@ -18,7 +18,7 @@ from .tables import JOINT, KEY, take_joint
 from .transfer import take_plan
 
 ENTRY = 64  # bytes that count for a name in a group: links can make a few of them look like very many
-MUDATA = b"MuData (format-version="  # how an h5mu file begins
+MUDATA = b"MuData ("  # how an h5mu file begins
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
 
@@ -42,7 +42,7 @@ def read(path: str | os.PathLike[str]) -> Any:
     check_file(path)
     with reading(path), open(path, "rb") as stream:
         head = stream.read(len(SIGNATURE))
-        if MUDATA.startswith(head):
+        if head == MUDATA:
             raise InputError(
                 f"{path}: expected an h5ad file, which holds one table, got a MuData file; in Python call "
                 "cells.align(mudata.read(path)), else write each of its two modalities with write_h5ad"

@@ -42,8 +42,8 @@ class Recall:
 
     @property
     def is_chance(self) -> bool:
-        """Whether recall was measured and is none: the pairs are no pairs, or the map is wrong."""
-        return self.measured and self.value <= 2 * self.margin
+        """Whether recall was measured and is not above nothing by its error: the pairs are no pairs, or the map is wrong."""
+        return self.measured and self.raw <= _error(self.raw, self.documents)
 
     def __str__(self) -> str:
         how = f"measured on {self.documents} pairs" if self.measured else "estimated without pairs"
@@ -65,6 +65,11 @@ class Recall:
                 "model lie to each other; pass check_pairs= to measure it"
             )
         return tuple(said)
+
+
+def _error(raw: float, count: int) -> float:
+    """Return two standard errors of a recall measured on so many pairs."""
+    return 2 * math.sqrt(raw * (1 - raw) / count)
 
 
 def measure_recall(mapped: Any, new: Any, *, store: int, others: tuple[Any, Any] | None = None, at: int = AT) -> Recall:
@@ -98,7 +103,7 @@ def measure_recall(mapped: Any, new: Any, *, store: int, others: tuple[Any, Any]
         right += near.sum(axis=(1, 2))
     raw, wide = (float(one) for one in hits / np.maximum(right, 1))
     steps = math.log2(max(store, at + 1) / (count + size))
-    margin = 2 * math.sqrt(raw * (1 - raw) / count) + MARGIN_DOUBLING * abs(steps)
+    margin = _error(raw, count) + MARGIN_DOUBLING * abs(steps)
     fall = min(raw / wide, 1.0) ** (1 / math.log2(ranks[1] / at)) if wide > 0 and ranks[1] > at else 1.0
     return Recall(_clip(raw * fall**steps), margin, True, raw, count, at)
 

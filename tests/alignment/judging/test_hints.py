@@ -160,3 +160,11 @@ def test_a_few_pairs_choose_between_symmetric_maps():
     doubtful = invarot.align(x, x @ TURN)
     assert "known pairs (seeds=) choose" in said(doubtful)
     assert invarot.align(x, x @ TURN, seeds=[(0, 0), (1, 1), (2, 2), (50, 50)]).verdict.word == "aligned"
+
+
+def test_other_units_are_named_where_points_may_stay_unmatched():
+    rng = np.random.default_rng(0)
+    x = rng.gamma(2.0, size=(300, 3))
+    found = invarot.align(x, 1000 * x[::-1], translate=True, overlap="auto", rng=0)
+    assert found.verdict.word == "failed"
+    assert "try scale=True" in said(found)

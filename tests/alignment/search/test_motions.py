@@ -148,3 +148,13 @@ def test_a_shape_of_the_other_hand_is_not_aligned(flipped, overlap):
     assert (verdict.word in ("aligned", "coarse")) is not flipped
     assert any("mirror image" in reason for reason in verdict.reasons) is flipped
     assert invarot.align(x, y, **options).verdict
+
+
+def test_the_look_at_mirror_images_is_no_step_of_the_solve():
+    rng = np.random.default_rng(0)
+    x = rng.gamma(2.0, size=(600, 3))
+    steps = []
+    result = invarot.align(x, x @ TURN, p=invarot.Rotations(), rng=0, on_step=steps.append)
+    assert len(steps) >= len(result.history)
+    assert max(step.objective for step in steps[-len(result.history) :]) == pytest.approx(result.objective, rel=1e-3)
+    assert not any("500 points" in str(step.stage) for step in steps)

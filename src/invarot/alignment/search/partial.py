@@ -102,7 +102,7 @@ def note_unused(problem: Problem, asked: Asked, solved: list[Candidate]) -> tupl
     if fitted and problem.budgets.stages is not None and stage_sizes(problem, problem.budgets.solve):
         notes.append("stages: no effect, since rigid motions are fitted to surfaces, not in stages")
     if asked.pairs is not None:
-        effect = ("no effect", "a start only")[asked.name in FROM_PAIRS]
+        effect = "a start only" if asked.name in FROM_PAIRS else "no effect"
         notes.append(f"seeds: {effect}, since plans of a part have no term for known pairs")
     if fitted and not are_uniform(problem.a, problem.b):
         notes.append("a, b: no effect on the map, since rigid motions are fitted to surfaces; the plan has them")

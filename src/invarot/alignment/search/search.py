@@ -67,11 +67,11 @@ def find_plain(problem: Problem, asked: Asked, found: Found, rng: np.random.Gene
     if problem.seed_moment is not None or not (chosen or rotations):
         return ()
     ahead = 0.0
-    if problem.largest > FEW_POINTS:  # reflections of shapes show on few points; what starts find takes all of them
+    if problem.largest > FEW_POINTS:  # a sample shows whether the mirror image of a shape fits better, and nothing else
         if not rotations or problem.y.shape[1] > FEW_DIMENSIONS or not problem.rows.whole:
             return ()
         best = max(found.candidates, key=_value)
-        problem = subproblem(problem, FEW_POINTS, rng)
+        problem = replace(subproblem(problem, FEW_POINTS, rng), on_step=None)
         ahead = best.value - _solve(problem, maps=best.map[None], budget=problem.budgets.after_race, rng=rng).values[0]
     maps = SchattenBall(math.inf, problem.maps.radius) if rotations else problem.maps
     plain = replace(problem, maps=maps, on_step=None)
