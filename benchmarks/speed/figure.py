@@ -61,6 +61,7 @@ def _curve(axes: Any, curve: list[Row], key: str, unit: float, power: float, tit
     for place, value in zip(n, values, strict=True):
         axes.annotate(f"{value:.2g}" if value < 100 else f"{value:.0f}", (place, value), xytext=(-4, 7),
                       textcoords="offset points", fontsize=8, ha="right")  # fmt: skip
+    axes.margins(x=0.12)  # the first label stands left of its point
     axes.set_xlabel("n = m, d = 300, streamed", fontsize=8)
     axes.set_xticks(n, [f"{size / 1000:g}k" for size in n])
     axes.minorticks_off()

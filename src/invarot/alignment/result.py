@@ -104,9 +104,10 @@ class Alignment:
         """Return the row of y matched to each row of x; −1 for a point without a counterpart, unless ``all`` is True.
 
         ``"plan"``: the largest entry of its row of the plan; ``"assignment"``: the cheapest one-to-one matching of the
-        mapped points; ``"nearest"``: the nearest target of ``transform(x)`` (after `load`, in the coordinates of the solve). ``"auto"`` is the assignment if it exists (as many points on both
-        sides, equal weights) and is cheap (up to 2,000 points), since it separates points that the plan blurs; else the nearest
-        target where the last epsilon is above the squared distance between neighbours, so that the plan blurs them; else the plan.
+        mapped points; ``"nearest"``: the nearest target of ``transform(x)`` (after `load`, in the coordinates of the solve).
+        ``"auto"`` is the assignment if it exists (as many points on both sides, equal weights) and is cheap (up to 2,000
+        points), since it separates points that the plan blurs; else the nearest target where the last epsilon is above the
+        squared distance between neighbours, so that the plan blurs them; else the plan.
         """
         check_choice(how, "how", ("auto", "plan", "assignment", "nearest"))
         if self.matched_x is None:
